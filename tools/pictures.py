@@ -204,12 +204,12 @@ def main():
 
 # What the model of the chat says, one answer for each request: text, and the call of a tool.
 ANSWERS = [
-    ("I start the tests in the background, so that we can go on.",
+    ("I'll start the tests in the background so we can keep talking.",
      ("shell", {"command": "cargo test", "run_in_background": True})),
-    ("They run as `bash_1`; I tell you when they are done. What else?", None),
-    ("## Two ways\n- **round half up**, as the law wants it for prices\n- round half to even, as banks do\n\n"
+    ("They are running; I'll tell you when they finish. Anything else?", None),
+    ("## Two ways\n- **round half up**, as required by law for prices\n- round half to even, as banks do\n\n"
      "```rust\nlet cents = (amount * 100.0).round() as i64;\n```", None),
-    ("The tests are done: **1 failed**, `rounds_to_cents`. It expects half up, so I fix the rounding.", None),
+    ("The tests are done: **1 failed**, `rounds_to_cents`. The test expects half up, so I'll fix the rounding.", None),
 ]
 
 

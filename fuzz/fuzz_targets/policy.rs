@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, decide};
+use mw_policy::{CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, decide};
 
 struct Plain;
 
@@ -31,6 +31,7 @@ fn judged(text: &str, shell: &str) -> (Decision, bool) {
         writable: &[],
         env: &[],
         ci_reads: false,
+        confined: Confined::No,
         rules: &rules,
         files: &Plain,
     });

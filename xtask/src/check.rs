@@ -7,7 +7,7 @@ use crate::command::{cargo, cargo_with, finish};
 use crate::error::Failure;
 use crate::skipped::{self, Skipped};
 use crate::tools::{DENY, NEXTEST};
-use crate::{clients, generate, install, size, tidy};
+use crate::{clients, dist, generate, install, size, tidy};
 
 /// A named step of the check.
 struct Step {
@@ -25,7 +25,11 @@ const NEEDS_OF_MUSL: &str = "musl-gcc and the Rust target for musl";
 const MUSL_TESTS: &str =
     "binary(crash) | (binary(engine) & test(/^(input|kill|output|queue|restart|run|spawn|start|wait)/))";
 
-const STEPS: [Step; 11] = [
+/// The step that makes and installs the packages of a release.
+const PACKAGES: &str = "packages";
+const NEEDS_OF_PACKAGES: &str = "musl-gcc, python3 with venv, dpkg and npm";
+
+const STEPS: [Step; 12] = [
     Step { name: "format", run: format },
     Step { name: "tidy", run: tidy::run },
     Step { name: DEPENDENCIES, run: dependencies_if_possible },
@@ -34,6 +38,7 @@ const STEPS: [Step; 11] = [
     Step { name: "clients", run: clients::fetch_if_possible },
     Step { name: "tests", run: all_tests },
     Step { name: MUSL, run: musl_if_possible },
+    Step { name: PACKAGES, run: packages_if_possible },
     Step { name: "doc tests", run: doc_tests },
     Step { name: "generated files", run: generate::check },
     Step { name: "sizes", run: size::check },
@@ -73,6 +78,9 @@ pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
     skipped::begin(&list)?;
     if before.steps().any(|step| step == MUSL) && !musl(root, &list)? {
         skipped::note_step(&list, MUSL, NEEDS_OF_MUSL)?;
+    }
+    if before.steps().any(|step| step == PACKAGES) && !dist::check(root)? {
+        skipped::note_step(&list, PACKAGES, NEEDS_OF_PACKAGES)?;
     }
     if let Some(filter) = before.filter() {
         clients::fetch_if_possible(root)?;
@@ -133,6 +141,13 @@ fn musl(root: &Path, list: &Path) -> Result<bool, Failure> {
     command.env("MW_TEST_PROGRAMS", programs).env("MW_TEST_SKIPPED", list);
     finish(command, "cargo nextest run with musl")?;
     Ok(true)
+}
+
+fn packages_if_possible(root: &Path) -> Result<(), Failure> {
+    match dist::check(root)? {
+        true => Ok(()),
+        false => skipped::note_step(&skipped::file(root), PACKAGES, NEEDS_OF_PACKAGES),
+    }
 }
 
 fn doc_tests(root: &Path) -> Result<(), Failure> {

@@ -21,7 +21,7 @@ pub(crate) fn place(root: &Path) -> PathBuf {
 /// Fetches missing clients if possible. Otherwise the tests that need them are skipped.
 pub(crate) fn fetch_if_possible(root: &Path) -> Result<(), Failure> {
     if let Err(failure) = fetch(root) {
-        eprintln!("no foreign clients: {failure}");
+        eprintln!("no third-party clients: {failure}");
     }
     Ok(())
 }

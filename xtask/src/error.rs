@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Spawn { command: String, source: io::Error },
     /// A program ran and reported failure.
     Exit { command: String, status: ExitStatus },
+    /// Rust cannot build for a target.
+    NoTarget(String),
     /// It is unknown where to install.
     NoHome,
     /// No check has run here, so it is unknown which tests were skipped.
@@ -44,6 +46,9 @@ impl fmt::Display for Failure {
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Spawn { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
+            Self::NoTarget(name) => {
+                write!(f, "the target {name} is missing; run `rustup target add {name}`")
+            }
             Self::NoHome => f.write_str("HOME is not set; name a directory with --root"),
             Self::NoCheck => f.write_str("no check has run here yet; run `cargo xtask check` first"),
             Self::NoPython => f.write_str("there is no python3 with venv on this machine"),
@@ -60,7 +65,7 @@ impl fmt::Display for Failure {
             Self::TooLarge { program, bytes, limit } => {
                 write!(
                     f,
-                    "{program} has {bytes} bytes and may have {limit}; find what grew with `cargo bloat`"
+                    "{program} is {bytes} bytes, over the limit of {limit}; find what grew with `cargo bloat`"
                 )
             }
         }

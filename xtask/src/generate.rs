@@ -35,7 +35,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
 }
 
 fn pages(root: &Path) -> Result<[(&'static str, String); 3], Failure> {
-    cargo(root, &["build", "--locked", "--package", "mw-cli", "--bin", "mw", "--bin", "mw-surfaces"])?;
+    cargo(root, &["build", "--locked", "--package", "mw-cli", "--bins"])?;
     let configuration = fs::read_to_string(root.join(CONFIGURATION)).unwrap_or_default();
     let settings = printed(root, &["config", "--default"])?;
     Ok([

@@ -1,6 +1,6 @@
 //! Builds the executables and installs them side by side.
 //!
-//! `mw` and `mw-supervisor` are executed for every task. Linked with musl each starts about 0.4 ms earlier: glibc asks the
+//! `mw`, `mw-engine` and `mw-supervisor` are executed often. Linked with musl each starts about 0.4 ms earlier: glibc asks the
 //! processor about its features at every start, which is slow in a virtual machine. `mw-surfaces` runs for long and keeps the host's
 //! C library, which is faster with many threads. Without musl everything is built for the host.
 
@@ -28,7 +28,7 @@ struct Program {
     is_frequent: bool,
 }
 
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 4] = [
     Program {
         name: "mw-supervisor",
         build: &["--package", "mw-supervisor", "--features", "executable"],
@@ -36,6 +36,7 @@ const PROGRAMS: [Program; 3] = [
         is_frequent: true,
     },
     Program { name: "mw", build: &["--package", "mw-cli"], has_c_code: true, is_frequent: true },
+    Program { name: "mw-engine", build: &["--package", "mw-cli"], has_c_code: true, is_frequent: true },
     Program { name: "mw-surfaces", build: &["--package", "mw-cli"], has_c_code: true, is_frequent: false },
 ];
 
@@ -80,6 +81,34 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
         Musl::No(reason) => eprintln!("note: not linked with musl: {reason}"),
     }
     Ok(())
+}
+
+/// Builds all executables for a release: static, so that they run with any C library. Returns their folder.
+pub(crate) fn for_release(root: &Path, arch: &str) -> Result<PathBuf, Failure> {
+    let name = format!("{arch}-unknown-linux-musl");
+    if !has_target(root, &name) {
+        return Err(Failure::NoTarget(name));
+    }
+    let folder = target(root).join("dist-programs");
+    for program in &PROGRAMS {
+        let built = if arch == env::consts::ARCH {
+            program.build_with_musl(root, &name, Some("musl-gcc"), "release")?
+        } else {
+            // Its compiler and linker work for every processor.
+            let mut words = program.words("release");
+            words[0] = "zigbuild";
+            words.extend(["--target", &name]);
+            cargo(root, &words)?;
+            target(root).join(&name).join("release").join(program.name)
+        };
+        place(&built, &folder, program.name)?;
+    }
+    Ok(folder)
+}
+
+/// Returns the names of all executables.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|program| program.name)
 }
 
 /// Builds the executables with musl for tests, in the profile of tests. Returns their folder; `None` if this machine cannot

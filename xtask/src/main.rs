@@ -9,6 +9,7 @@
 mod check;
 mod clients;
 mod command;
+mod dist;
 mod error;
 mod generate;
 mod install;
@@ -27,13 +28,14 @@ use error::Failure;
 
 const USAGE: &str = "usage: cargo xtask <command>
 
-  install    build mw, mw-surfaces and mw-supervisor and install them; --root DIR, --host
+  install    build mw and the executables next to it and install them; --root DIR, --host
+  dist       build and try the packages of a release; --out DIR, --arch ARCH
   check      everything CI checks; stops at the first failure, and names at its end what it had to skip here
   skipped    what the last check skipped, on a machine that lacks nothing; fails if anything is skipped again
-  clients    fetch the foreign clients that some tests drive our servers with
+  clients    fetch the third-party clients that some tests drive our servers with
   tidy       the rules that no lint can express
   generate   rewrite docs/reference.md from `mw reference`
-  peers      measure mw beside the bare limit and installed peers; no part of check";
+  peers      compare mw with the bare limit and installed peers; no part of check";
 
 fn main() -> ExitCode {
     match run() {
@@ -50,6 +52,7 @@ fn run() -> Result<(), Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["install", options @ ..] => install::run(&workspace::root()?, options),
+        ["dist", options @ ..] => dist::run(&workspace::root()?, options),
         ["check"] => check::run(&workspace::root()?),
         ["skipped"] => check::run_skipped(&workspace::root()?),
         ["clients"] => clients::fetch(&workspace::root()?),

@@ -56,6 +56,11 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Returns the whole text as written.
+    pub(crate) fn raw(&self) -> &'a str {
+        self.raw
+    }
+
     /// Returns the whole text with comments and string contents replaced by spaces.
     pub(crate) fn code(&self) -> &str {
         &self.code

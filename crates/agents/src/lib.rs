@@ -13,7 +13,7 @@
 
 pub mod acp;
 pub mod builtin;
-pub mod chat;
+pub mod chat_host;
 mod delivery;
 pub mod event_loop;
 pub mod hosts;
@@ -24,4 +24,4 @@ mod new_file;
 mod question;
 pub mod subagent;
 
-pub use delivery::Tells;
+pub use delivery::DeliveredWith;

@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Access {
     /// Only for this user.
     Private,
-    /// As the umask says.
+    /// Subject to the umask.
     Shared,
 }
 
-/// A complete file that is not in its place yet. It is removed unless it is put there.
+/// A complete file, not yet renamed into place; removed on drop otherwise.
 pub(crate) struct NewFile<'a> {
     path: &'a Path,
     beside: PathBuf,
 }
 
 impl<'a> NewFile<'a> {
-    /// Writes the text beside `path`, with the mode and owner of the file that it will replace.
+    /// Writes the text next to `path`, with the mode and owner of the file that it will replace.
     pub(crate) fn write(path: &'a Path, text: &str, access: Access) -> io::Result<Self> {
         let (directory_mode, mode) = match access {
             Access::Private => (0o700, 0o600),

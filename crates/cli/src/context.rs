@@ -1,11 +1,10 @@
 //! The context of every command.
 
 use std::env;
-use std::io::IsTerminal;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
-use meanwhile::engine::{Runtime, Supervisor, check_session_name};
-use meanwhile::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME};
+use meanwhile::engine::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME, Requester};
+use meanwhile::engine::{Runtime, check_session_name};
 use meanwhile::{Filter, Scope, Task};
 use serde::Serialize;
 
@@ -18,11 +17,24 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     /// The session that the environment names.
     pub(crate) session: Option<String>,
-    /// The session that this command acts for, once it is known.
+    /// The session that this command acts for, once a home was opened.
     acts_for: OnceLock<Option<String>>,
     pub(crate) json: bool,
-    /// A supervisor that was started before the arguments were parsed.
-    early: Mutex<Option<Supervisor>>,
+}
+
+/// The requester of commands outside of sessions, in records.
+pub(crate) const USER: &str = "user";
+
+/// How much a name must resemble another to be suggested.
+const SIMILAR: f64 = 0.8;
+
+/// Which task of a directory is meant by a command without a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Latest {
+    /// The newest one.
+    Any,
+    /// The newest one that has not ended, or else the newest one.
+    Live,
 }
 
 /// Whether a command needs valid settings.
@@ -35,13 +47,13 @@ pub(crate) enum Needs {
 }
 
 impl Context {
-    pub(crate) fn load(json: bool, early: Option<Supervisor>, needs: Needs) -> Result<Self, CommandError> {
+    pub(crate) fn load(json: bool, needs: Needs) -> Result<Self, CommandError> {
         let session = match env::var("MEANWHILE_SESSION") {
             Ok(session) if session.is_empty() => None,
             Ok(session) if check_session_name(&session).is_err() => {
                 return Err(CommandError::usage(
                     "MEANWHILE_SESSION is not a valid session name",
-                    format!("use up to {LONGEST_SESSION_NAME} printable characters"),
+                    format!("use 1 to {LONGEST_SESSION_NAME} printable characters"),
                 ));
             }
             Ok(session) => Some(session),
@@ -68,7 +80,7 @@ impl Context {
             let hint = format!("did you mean {suggestion}?");
             render::warning(&format!("{name} is set, but no such setting exists"), &hint);
         }
-        Ok(Self { config, session, acts_for: OnceLock::new(), json, early: Mutex::new(early) })
+        Ok(Self { config, session, acts_for: OnceLock::new(), json })
     }
 
     /// Prints a result: as JSON if that is wanted, else as text for people.
@@ -82,7 +94,9 @@ impl Context {
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
-        Ok(Runtime::open(self.config.settings.clone())?)
+        let runtime = Runtime::open(self.config.settings.clone())?;
+        self.find_session(&runtime);
+        Ok(runtime)
     }
 
     /// Opens the home without redaction.
@@ -97,24 +111,22 @@ impl Context {
         let mut settings = self.config.settings.clone();
         settings.executables.starter_exits = true;
         let runtime = Runtime::open(settings)?;
-        if let Some(supervisor) = self.early.lock().ok().and_then(|mut early| early.take()) {
-            runtime.starts().use_supervisor(supervisor);
-        }
+        self.find_session(&runtime);
         Ok(runtime)
     }
 
     /// Returns the session that this command acts for: inside a task that of the task, otherwise that of the environment.
     pub(crate) fn acts_for(&self) -> Option<&str> {
-        let look = || {
-            let named = self.session.as_deref();
-            // Without a home there are no tasks.
-            let runtime = self.config.settings.home.is_dir().then(|| self.runtime().ok()).flatten();
-            match runtime {
-                Some(runtime) => runtime.approvals().enclosing_session(named),
-                None => named.map(str::to_owned),
-            }
-        };
-        self.acts_for.get_or_init(look).as_deref()
+        // Without a home there are no tasks.
+        if self.acts_for.get().is_none() && self.config.settings.home.is_dir() {
+            let _ = self.runtime();
+        }
+        self.acts_for.get().map_or(self.session.as_deref(), Option::as_deref)
+    }
+
+    /// Looks up the session that this command acts for in a home that is open already.
+    fn find_session(&self, runtime: &Runtime) {
+        self.acts_for.get_or_init(|| runtime.approvals().enclosing_session(self.session.as_deref()));
     }
 
     /// Returns whether this command runs inside a task of a session. It acts for that session then.
@@ -126,6 +138,49 @@ impl Context {
     /// Returns the tasks that this command may see.
     pub(crate) fn scope(&self) -> Scope {
         self.acts_for().map_or(Scope::All, |session| Scope::Session(session.to_owned()))
+    }
+
+    /// Returns the given handle, or else the id of the newest task that was started in this directory, and says which one
+    /// that is.
+    pub(crate) fn given_or_latest(
+        &self,
+        runtime: &Runtime,
+        given: Option<String>,
+        wanted: Latest,
+    ) -> Result<String, CommandError> {
+        if let Some(given) = given {
+            return Ok(given);
+        }
+        let directory = env::current_dir().map(|directory| directory.to_string_lossy().into_owned());
+        let directory = directory.unwrap_or_default();
+        let found = runtime.lookup().latest_in(&directory, &self.scope(), wanted == Latest::Live)?;
+        let id = found.ok_or_else(|| {
+            CommandError::not_found(
+                format!("no task was started in {directory}"),
+                "name a task; mw list shows the tasks of all directories",
+            )
+        })?;
+        if !self.json {
+            let name = runtime.directories().shown_name(&id);
+            let name = name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"));
+            render::note(&format!("the latest task of this directory: {name}"));
+        }
+        Ok(id.to_string())
+    }
+
+    /// Returns up to three names of tasks that resemble this one.
+    pub(crate) fn similar_names(&self, unknown: &str) -> Result<Vec<String>, CommandError> {
+        let names = self.runtime()?.lookup().names(&self.scope())?;
+        let mut similar: Vec<_> = names
+            .into_iter()
+            .map(|name| (strsim::jaro_winkler(unknown, &name), name))
+            .filter(|(likeness, _)| *likeness > SIMILAR)
+            .collect();
+        similar.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        let mut similar: Vec<_> = similar.into_iter().map(|(_, name)| name).collect();
+        similar.dedup();
+        similar.truncate(3);
+        Ok(similar)
     }
 
     /// Returns all tasks of a batch.
@@ -151,13 +206,11 @@ impl Context {
 
     /// Returns the requester, for records.
     pub(crate) fn requester(&self) -> String {
-        self.acts_for().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
+        self.acts_for().map_or_else(|| USER.to_owned(), |session| Requester::Session(session).to_string())
     }
 
     /// Returns whether standard output gets colours.
     pub(crate) fn colour(&self) -> bool {
-        !self.json
-            && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            && std::io::stdout().is_terminal()
+        render::is_coloured(self.json)
     }
 }

@@ -1,18 +1,18 @@
-//! The entry points of the two executables: from arguments to an exit code.
+//! The entry points of `mw-engine` and `mw-surfaces`: from arguments to an exit code.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches};
-use meanwhile::engine::Supervisor;
 
 use crate::arguments::command_line::{command_last, command_words};
 use crate::commands::{self, Command};
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
+use crate::help::{Refused, alternatives, candidates, canonical};
 use crate::render;
-use crate::{exit_code, panics, programs};
+use crate::{panics, programs};
 
 // Options of every command. No doc comment: it would become the help.
 #[derive(Args)]
@@ -24,7 +24,7 @@ struct Options {
 
 fn root() -> clap::Command {
     let root = clap::Command::new("mw")
-        .about("Run the long work of coding agents in the background")
+        .about("Run long-running commands of coding agents in the background")
         .version(mw_supervisor::BUILD)
         .max_term_width(100)
         .subcommand_required(true)
@@ -37,8 +37,14 @@ pub(crate) fn whole_command() -> clap::Command {
     commands::all(root())
 }
 
-/// Parses the arguments with the command that the first word names, or with all commands.
+/// Parses the arguments.
 fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
+    Command::quick(words).map_or_else(|| read_with_clap(words), Ok)
+}
+
+/// Parses the arguments with the command that the first word names, or with all commands.
+pub(crate) fn read_with_clap(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
+    let words = &canonical(words)[..];
     let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
     let mut command = commands::only(root(), first);
     let read = command.try_get_matches_from_mut(words)?;
@@ -59,12 +65,22 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
     parts.map_err(|error| error.format(&mut command))
 }
 
-/// Runs `mw`.
-pub fn mw() -> i32 {
+/// Runs `mw-engine`, which `mw` executes for everything that it does not do itself.
+pub fn engine() -> i32 {
+    // `exit` flushes standard output.
+    std::process::exit(run_in_engine().into())
+}
+
+fn run_in_engine() -> u8 {
     panics::end_the_process();
-    let words: Vec<_> = mw_supervisor::arguments().collect();
-    let early = start_supervisor_early(&words);
-    let code = match read(&words) {
+    let words = match programs::words_of_mw() {
+        Ok(words) => words,
+        Err(error) => return conclude(asks_for_json(), Err(error)),
+    };
+    if candidates::answer(&words) {
+        return 0;
+    }
+    match read(&words) {
         Ok((json, command)) => conclude(
             json,
             match command {
@@ -72,14 +88,12 @@ pub fn mw() -> i32 {
                 Command::Doctor(_) => without_surfaces(json),
                 command => {
                     let needs = command.needs();
-                    command.run(|| Context::load(json, early, needs))
+                    command.run(|| Context::load(json, needs))
                 }
             },
         ),
-        Err(error) => refuse(&with_synonym(error)),
-    };
-    // `exit` flushes standard output.
-    std::process::exit(code.into())
+        Err(error) => refuse(&error, &words),
+    }
 }
 
 /// Executes `mw-surfaces`; if that fails, reports what is missing.
@@ -91,7 +105,7 @@ fn without_surfaces(json: bool) -> CommandResult {
     Err(error)
 }
 
-/// Runs `mw-surfaces`, which `mw` executes for its large commands.
+/// Runs `mw-surfaces`, which `mw-engine` executes for the large commands.
 #[must_use]
 pub fn surfaces() -> ExitCode {
     ExitCode::from(surface())
@@ -105,20 +119,21 @@ fn surface() -> u8 {
     };
     let (json, command) = match read(&words) {
         Ok(read) => read,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, &words),
     };
     conclude(
         json,
         match command {
             // An error must not disturb the host.
             Command::Hook(hook) => hook.run_without_failing(json),
+            Command::BackendDriver(driver) => Ok(driver.drive()),
             // `mw` has done the rest.
             Command::Settle(settle) => {
-                Context::load(json, None, Needs::Settings).and_then(|context| settle.deliver_spans(&context))
+                Context::load(json, Needs::Settings).and_then(|context| settle.deliver_spans(&context))
             }
             command => {
                 let needs = command.needs();
-                Context::load(json, None, needs).and_then(|context| command.run_surface(&context))
+                Context::load(json, needs).and_then(|context| command.run_surface(&context))
             }
         },
     )
@@ -128,87 +143,160 @@ fn conclude(json: bool, done: CommandResult) -> u8 {
     match done {
         Ok(code) => code,
         Err(error) => {
-            if !error.is_unread() {
-                error.show(json);
-            }
-            if error.code == "store" {
+            let is_damage = error.code == "store";
+            let code = with_similar_task(error).report(json);
+            if is_damage {
                 replace_damaged_database();
             }
-            error.exit
+            code
         }
     }
 }
 
+/// Adds the names of tasks that resemble an unknown one.
+fn with_similar_task(mut error: CommandError) -> CommandError {
+    let Some(unknown) = error.unknown_task.take() else { return error };
+    let similar = Context::load(false, Needs::Nothing).and_then(|context| context.similar_names(&unknown));
+    if let Some(similar) = similar.ok().filter(|names| !names.is_empty()) {
+        error.hint = format!("did you mean {}? {}", alternatives(&similar), error.hint);
+    }
+    error
+}
+
 /// Replaces a damaged database, so that the next command works. Most commands do that earlier.
 fn replace_damaged_database() {
-    let context = Context::load(false, None, Needs::Nothing);
+    let context = Context::load(false, Needs::Nothing);
     if let Ok(runtime) = context.and_then(|context| context.runtime()) {
         runtime.set_aside_if_damaged();
     }
 }
 
 /// Returns whether errors must be JSON, if the arguments cannot be parsed.
-fn asks_for_json() -> bool {
+pub(crate) fn asks_for_json() -> bool {
     mw_supervisor::arguments().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
-/// Starts the supervisor of `mw start` before the arguments are parsed, because it can get ready on another core. If no
-/// task follows, it exits.
-fn start_supervisor_early(words: &[OsString]) -> Option<Supervisor> {
-    let mut words = words.iter().skip(1);
-    let starts = words.next().is_some_and(|word| word == "start")
-        && words.all(|word| word != "--help" && word != "-h");
-    // A failure here is repeated later, where it can be reported.
-    starts.then(programs::early).flatten().and_then(|programs| Supervisor::start(&programs).ok())
-}
-
-/// Names of commands in other programs.
-const SYNONYMS: [(&str, &str); 12] = [
-    ("add", "start"),
-    ("exec", "run"),
-    ("follow", "output --follow"),
-    ("log", "output"),
-    ("logs", "output"),
-    ("ps", "list"),
-    ("remove", "clear"),
-    ("rm", "clear"),
-    ("show", "status"),
-    ("stop", "kill"),
-    ("tail", "output --follow"),
-    ("terminate", "kill"),
-];
-
-/// Suggests our command for a name from another program.
-fn with_synonym(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| theirs == word)
-    {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![(*ours).to_owned()]));
-    }
-    error
-}
-
-/// Reports bad arguments like every other error. Help and version are no errors.
-fn refuse(error: &clap::Error) -> u8 {
-    // For a host, exit code 2 of a hook blocks the user's prompt.
-    let of_hook = mw_supervisor::arguments().nth(1).is_some_and(|word| word == "hook");
-    let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
-    if !error.use_stderr() || !asks_for_json() {
+/// Reports refused arguments like every other error. Help and version are no errors.
+fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let printed = error.print().map_err(|error| render::unwritten("standard output", &error));
         return match (error.use_stderr(), printed) {
-            (true, _) => bad_arguments,
+            (true, _) => Refused::code(words),
             (false, printed) => conclude(false, printed.map(|()| 0).map_err(CommandError::from)),
         };
     }
-    CommandError::usage(one_line(&error.render().to_string()), "see mw --help, or mw help COMMAND")
-        .show(true);
-    bad_arguments
+    let refused = Refused::of(error, words);
+    if asks_for_json() {
+        CommandError::usage(refused.message, refused.hint).show(true);
+    } else {
+        refused.show();
+    }
+    Refused::code(words)
 }
 
-/// Returns the error of the arguments in one line, without the usage.
-fn one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let said: Vec<_> =
-        lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
-    said.join(" ").trim_start_matches("error: ").to_owned()
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Words that mean something to one of the parsers, and some that mean nothing.
+    fn word() -> impl Strategy<Value = OsString> {
+        let known = [
+            "--",
+            "--json",
+            "--quiet",
+            "-q",
+            "--name",
+            "--name=n",
+            "--name=",
+            "--cwd",
+            "/tmp",
+            "--env",
+            "A=b",
+            "--env=C=d",
+            "--timeout",
+            "--timeout=1m",
+            "90s",
+            "oops",
+            "--batch",
+            "b",
+            "--shell",
+            "bash",
+            "--description",
+            "echo hi",
+            "make",
+            "test",
+            "",
+            "-",
+            "-x",
+            "--pty",
+            "--after",
+            "--help",
+            "-h",
+            "--version",
+            "--any",
+            "--until",
+            "ready",
+            "--until=exit",
+            "--all",
+            "--signal",
+            "INT",
+            "-s",
+            "--grace",
+            "bash-k3f9x2ab",
+            "help",
+            "--no-shell",
+            "-1",
+            "--json=x",
+            "--quiet=y",
+            "--jso",
+        ];
+        proptest::sample::select(known.to_vec()).prop_map(OsString::from)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+
+        #[test]
+        fn a_common_form_means_what_clap_says(
+            name in proptest::sample::select(vec!["start", "wait", "kill", "settle", "list"]),
+            rest in proptest::collection::vec(word(), 0..6),
+        ) {
+            let words: Vec<_> = ["mw", name].map(OsString::from).into_iter().chain(rest).collect();
+            if let Some((json, quick)) = Command::quick(&words) {
+                let by_clap = read_with_clap(&words);
+                let (json_by_clap, by_clap) = by_clap.map_err(|error| TestCaseError::fail(error.to_string()))?;
+                prop_assert_eq!(json, json_by_clap);
+                match (quick, by_clap) {
+                    (Command::Start(quick), Command::Start(by_clap)) => prop_assert_eq!(quick, by_clap),
+                    (Command::Wait(quick), Command::Wait(by_clap)) => prop_assert_eq!(quick, by_clap),
+                    (Command::Kill(quick), Command::Kill(by_clap)) => prop_assert_eq!(quick, by_clap),
+                    (Command::List(quick), Command::List(by_clap)) => prop_assert_eq!(quick, by_clap),
+                    (Command::Settle(quick), Command::Settle(by_clap)) => prop_assert_eq!(quick, by_clap),
+                    _ => return Err(TestCaseError::fail("another command")),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn common_forms_need_no_clap() {
+        for line in [
+            "start make",
+            "start --json --name n --cwd /tmp --env A=b --env=C=d --timeout 5m -- make -j 8",
+            "start --quiet echo hi",
+            "wait bash-k3f9x2ab --timeout 60s --json",
+            "wait --any --until=ready a b",
+            "kill a b",
+            "list --json",
+            "list --all",
+            "settle --home /tmp/home bash-k3f9x2ab",
+        ] {
+            let words: Vec<_> = format!("mw {line}").split(' ').map(OsString::from).collect();
+            assert!(Command::quick(&words).is_some(), "{line}");
+        }
+        let script = ["mw", "start", "make -j 8"].map(OsString::from);
+        assert!(Command::quick(&script).is_some());
+    }
 }

@@ -3,8 +3,8 @@
 use std::io;
 
 use meanwhile::Error;
+use meanwhile::engine::model::wire::RefusalCode;
 use meanwhile::model::TaskId;
-use meanwhile::model::wire::RefusalCode;
 use mw_agents::hosts::DeliverError;
 use serde_json::json;
 
@@ -19,6 +19,8 @@ pub(crate) struct CommandError {
     pub(crate) message: String,
     pub(crate) hint: String,
     pub(crate) exit: u8,
+    /// The handle that belongs to no task.
+    pub(crate) unknown_task: Option<String>,
 }
 
 /// What a command returns: the exit code of `mw`.
@@ -26,11 +28,19 @@ pub(crate) type CommandResult = Result<u8, CommandError>;
 
 impl CommandError {
     fn new(code: &str, message: impl Into<String>, hint: impl Into<String>, exit: u8) -> Self {
-        Self { code: code.to_owned(), message: message.into(), hint: hint.into(), exit }
+        Self { code: code.to_owned(), message: message.into(), hint: hint.into(), exit, unknown_task: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new("usage", message, hint, exit_code::USAGE)
+    }
+
+    /// Shows the error, unless nobody reads it; returns the exit code.
+    pub(crate) fn report(&self, json: bool) -> u8 {
+        if !self.is_unread() {
+            self.show(json);
+        }
+        self.exit
     }
 
     /// Returns whether the only problem is that the reader of the output is gone.
@@ -56,25 +66,11 @@ impl CommandError {
         self
     }
 
-    /// Converts an error about a task. Its message has the id, and gets the handle that the user typed.
+    /// Converts an error. If it is about a task, its message gets the handle that the user typed.
     pub(crate) fn about(error: Error, handle: &str) -> Self {
-        // Other errors name no task, or another one.
-        let concerns_it = matches!(
-            error,
-            Error::WrongState { .. }
-                | Error::Refused { .. }
-                | Error::NoInput { .. }
-                | Error::NeverReady { .. }
-                | Error::Expired { .. }
-                | Error::Damaged { .. }
-                | Error::EndedOnly { .. }
-                | Error::Io { .. }
-        );
+        let id = error.task().cloned();
         let mut converted = Self::from(error);
-        let mut words = converted.message.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        if let Some(id) = words.find_map(|word| word.parse::<TaskId>().ok())
-            && (concerns_it || converted.message.starts_with(id.as_str()))
-        {
+        if let Some(id) = id {
             converted.message = converted.message.replacen(id.as_str(), &named(handle, &id), 1);
         }
         converted
@@ -129,6 +125,8 @@ fn exit_of(error: &Error) -> u8 {
         | Error::WrongState { .. }
         | Error::Expired { .. }
         | Error::Refused { .. }
+        | Error::Unresponsive { .. }
+        | Error::Kept(_)
         | Error::NoInput { .. }
         | Error::NeverReady { .. } => exit_code::CONFLICT,
         Error::Spawn { code, .. } => match code {
@@ -158,7 +156,11 @@ impl From<Error> for CommandError {
             message = format!("{path} (set by MEANWHILE_SUPERVISOR) exited before it started the command");
             hint = "it must be mw-supervisor of this version; check with mw doctor".to_owned();
         }
-        Self { code: error.code().to_owned(), message, hint, exit }
+        let unknown_task = match &error {
+            Error::NotFound(handle) => Some(handle.clone()),
+            _ => None,
+        };
+        Self { code: error.code().to_owned(), message, hint, exit, unknown_task }
     }
 }
 
@@ -178,6 +180,6 @@ impl From<io::Error> for CommandError {
         let message = if exit == 0 { String::new() } else { error.to_string() };
         let hint =
             if render::is_unwritten(&error) { "check the terminal or pipe that mw writes to" } else { "" };
-        Self { code: "io".to_owned(), message, hint: hint.to_owned(), exit }
+        Self { code: "io".to_owned(), message, hint: hint.to_owned(), exit, unknown_task: None }
     }
 }

@@ -1,10 +1,10 @@
 //! What to do after an error, as commands. The library says what happened as data, and names no command.
 
 use meanwhile::Error;
+use meanwhile::engine::model::LONGEST_SESSION_NAME;
+use meanwhile::engine::model::wire::RefusalCode;
 use meanwhile::engine::{ClearReport, KeepCause, Retained};
 use meanwhile::error::{Denial, ForeignEntry, HomeProblem, Invalid};
-use meanwhile::model::LONGEST_SESSION_NAME;
-use meanwhile::model::wire::RefusalCode;
 use mw_tools::call::next_step;
 
 use crate::programs::INSTALL;
@@ -29,9 +29,10 @@ pub(crate) fn hint(error: &Error) -> String {
         Error::AtCapacity { .. } => {
             "end a task first (mw kill), or queue this one: --at-capacity queue".to_owned()
         }
-        Error::WrongState { id, .. } | Error::Refused { id, .. } => {
+        Error::WrongState { id, .. } | Error::Refused { id, .. } | Error::Unresponsive { id, .. } => {
             format!("mw status {id} shows its state")
         }
+        Error::Kept(kept) => about_kept(kept),
         Error::NoInput { .. } => "start it with --stdin or --pty".to_owned(),
         Error::NeverReady { id } => {
             format!("mw wait {id} waits for its end; --ready-when or --ready-port at its start sets a condition")
@@ -56,7 +57,7 @@ pub(crate) fn hint(error: &Error) -> String {
                 format!("rm {} removes the link but not its target", path.display())
             }
             ForeignEntry::NotADirectory => {
-                format!("move it to another place, or remove it: rm {}", path.display())
+                format!("move it elsewhere, or remove it: rm {}", path.display())
             }
             ForeignEntry::OtherUser | ForeignEntry::Unmarked => error.hint(),
         },
@@ -103,6 +104,9 @@ fn after_invalid(invalid: &Invalid) -> String {
 fn after_home_problem(problem: &HomeProblem) -> String {
     match problem {
         HomeProblem::Unset => "set MEANWHILE_HOME or HOME".to_owned(),
+        HomeProblem::Hidden(_) => {
+            "use the tools of the agent's host instead, or run mw outside of the task".to_owned()
+        }
         HomeProblem::Unusable { .. } | HomeProblem::OtherUser(_) => {
             "set MEANWHILE_HOME to a directory of your own".to_owned()
         }
@@ -147,12 +151,13 @@ mod tests {
 
     #[test]
     fn the_library_names_no_command_and_the_command_line_does() {
+        let task: meanwhile::TaskId = "agent-k3f9x2ab".parse().unwrap();
         let errors = [
             Error::NotFound("x".to_owned()),
             Error::NoProposal("x".to_owned()),
             Error::AtCapacity { limit: 1 },
-            Error::Expired { id: "x".to_owned() },
-            Error::Damaged { id: "x".to_owned(), message: String::new() },
+            Error::Expired { id: task.clone() },
+            Error::Damaged { id: task, message: String::new() },
             Error::Unanswered,
             Error::Invalid(Invalid::EmptyCommand),
             Error::Denied(Denial::Closed { id: ProposalId::from_random(1), why: String::new() }),

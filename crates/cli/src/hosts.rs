@@ -3,22 +3,22 @@
 use std::env;
 use std::path::PathBuf;
 
-use mw_agents::hosts::{Host, Scope, Surroundings, hosts_with_setup, lasting_path};
+use mw_agents::hosts::{AgentHost, SetupScope, Surroundings, hosts_with_setup, lasting_path};
 
 use crate::error::CommandError;
 use crate::programs;
 
 /// Where and with which program hosts are set up.
 pub(crate) struct HostPlace {
-    scope: Scope,
+    scope: SetupScope,
     project: PathBuf,
     program: String,
 }
 
 impl HostPlace {
-    pub(crate) fn find(scope: Scope) -> Result<Self, CommandError> {
+    pub(crate) fn find(scope: SetupScope) -> Result<Self, CommandError> {
         let program = match scope {
-            Scope::User => {
+            SetupScope::User => {
                 let path = lasting_path(&programs::mw()?, &env::var_os("PATH").unwrap_or_default());
                 let text = path.into_os_string().into_string();
                 text.map_err(|path| {
@@ -27,12 +27,12 @@ impl HostPlace {
                 })?
             }
             // The file is shared by people who have `mw` in different places.
-            Scope::Project => "mw".to_owned(),
+            SetupScope::Project => "mw".to_owned(),
         };
         Ok(Self { scope, project: env::current_dir()?, program })
     }
 
-    pub(crate) const fn scope(&self) -> Scope {
+    pub(crate) const fn scope(&self) -> SetupScope {
         self.scope
     }
 
@@ -43,7 +43,7 @@ impl HostPlace {
 
 /// The state of a host.
 pub(crate) struct HostState {
-    pub(crate) host: &'static Host,
+    pub(crate) host: &'static AgentHost,
     pub(crate) found: bool,
     pub(crate) path: Option<PathBuf>,
     /// Whether it is set up; an error if that is unknown.
@@ -70,7 +70,7 @@ impl SetUp {
 
 /// Returns the state of every host.
 pub(crate) fn host_states(place: &HostPlace) -> Vec<HostState> {
-    let state = |host: &'static Host| {
+    let state = |host: &'static AgentHost| {
         let around = place.around();
         let installed = host.installed(place.scope, &around);
         let path = installed.as_ref().ok().and_then(|all| Some(all.first()?.path.clone()));

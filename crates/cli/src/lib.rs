@@ -1,8 +1,8 @@
 //! The `mw` command: arguments in, one call of the library, text or JSON out.
 //!
-//! It is two executables. [`mw`] has the commands of the engine, which must start fast; [`surfaces`] has those that need
-//! protocols, servers or screens. Both parse the same arguments, and the list in `commands/mod.rs` says which one runs a
-//! command. The linker leaves the other commands out.
+//! It is three executables. [`mw`] has the common forms of the most frequent commands (`direct.rs`), without the database.
+//! [`engine`] has all commands of the engine, and [`surfaces`] those that need protocols, servers or screens. The list in
+//! `commands/mod.rs` says which one runs a command. The linker leaves the other commands out.
 #![forbid(unsafe_code)]
 // These panic if a stream cannot be written; `render` returns an error.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -12,11 +12,13 @@ mod arguments;
 mod commands;
 mod config;
 mod context;
+mod direct;
 mod doctor;
 mod entry;
 mod error;
 mod exit_code;
 mod foreground;
+mod help;
 mod hints;
 mod hosts;
 mod otel;
@@ -24,4 +26,5 @@ mod panics;
 mod programs;
 mod render;
 
-pub use entry::{mw, surfaces};
+pub use direct::mw;
+pub use entry::{engine, surfaces};

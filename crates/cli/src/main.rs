@@ -1,4 +1,5 @@
-//! `mw`: the engine's commands. The others it leaves to `mw-surfaces`, so that it stays small and starts fast.
+//! `mw`: the common forms of the most frequent commands. Everything else it leaves to `mw-engine`, so that it stays small
+//! and starts fast.
 #![no_main]
 #![deny(unsafe_code)]
 

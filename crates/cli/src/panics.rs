@@ -1,6 +1,6 @@
 //! What a panic does to the process.
 
-use meanwhile::policy;
+use meanwhile::engine::policy;
 
 /// Lets a panic in any thread end the process; the next command repairs unfinished work. Only a panic of the policy is
 /// caught: that command needs approval.

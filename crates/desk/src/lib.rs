@@ -4,7 +4,7 @@
 //! Query, RowRange ──▶ Desk::list ───────▶ Window of TaskRows     with their Samples, as far as known
 //! LogTarget ───────▶ Desk::read_log, follow_log ▶ LogChunk
 //! TaskAction ──────▶ Desk::act ────────▶ lines of text          of one task or several, with failures
-//! nothing ─────────▶ Desk::watch ──────▶ Change                 a task changed, or approval is required
+//! nothing ─────────▶ Desk::watch ──────▶ DeskChange             a task changed, or approval is required
 //! ```
 //!
 //! The interface consists of plain data and typed errors. The crate has no terminal or HTTP types, starts no threads
@@ -13,7 +13,7 @@
 
 pub mod action;
 mod changes;
-pub mod chat;
+pub mod chat_protocol;
 mod desk;
 pub mod log_window;
 mod proposals;
@@ -22,7 +22,7 @@ pub mod rows;
 mod sample;
 pub mod text;
 
-pub use changes::Change;
+pub use changes::{DeskChange, DeskEvent};
 pub use desk::{Access, Desk};
-pub use proposals::Proposed;
+pub use proposals::{OpenRequest, open_requests};
 pub use sample::{Round, Sample};

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use meanwhile::Result;
-use meanwhile::engine::{ReadFrom, ReadReply, ReadRequest, StreamChoice};
+use meanwhile::engine::model::wire::drop_marker;
+use meanwhile::engine::{GrepReply, GrepRequest, Piece, ReadFrom, ReadReply, ReadRequest, StreamChoice};
 use meanwhile::model::TaskId;
+use serde::Serialize;
 
 use crate::desk::Desk;
 
 /// The maximum number of bytes per read.
 pub const STRETCH: u64 = 512 << 10;
-/// The number of unread bytes above which a follower skips to the end.
-const FAR_BEHIND: u64 = 4 * STRETCH;
+/// The number of unread stretches above which a follower skips to the end.
+const FAR_BEHIND: u64 = 4;
 
 /// The log to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct LogTarget {
 pub enum LogPart {
     /// The last part of the log.
     End,
+    /// The last lines of the log.
+    Lines(u64),
     /// The part from this offset on.
     From(u64),
     /// The part that ends at this offset.
@@ -38,27 +42,102 @@ pub enum LogPart {
 /// A part of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogChunk {
-    /// The text after redaction.
-    pub text: String,
+    /// The text after redaction, in order.
+    pub pieces: Vec<LogPiece>,
     /// The offset of the first byte.
     pub offset: u64,
+    /// The offset of the next part.
+    pub next: u64,
     /// The size of the log at the time of the read.
     pub end: u64,
     /// The number of bytes that were skipped before this part, because the output was too fast.
     pub skipped: u64,
     /// Whether the log has output before this part.
     pub has_earlier: bool,
+    /// Whether the log is complete and this part reaches its end.
+    pub is_over: bool,
+    /// Whether the log has output after this part.
+    pub has_later: bool,
+}
+
+/// A stretch of one stream. Streams are told apart only if that was requested ([`StreamChoice::Apart`]); otherwise all
+/// output belongs to the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LogPiece {
+    /// The stream.
+    pub stream: LogStream,
+    /// The text after redaction.
+    pub text: String,
+}
+
+/// A stream of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Joins the bytes of the same stream before they are decoded, because a character may be split between them.
+fn pieces(reply: &ReadReply) -> Vec<LogPiece> {
+    let mut stretches: Vec<(LogStream, Vec<u8>)> = Vec::new();
+    for piece in &reply.pieces {
+        let last = stretches.last().map_or(LogStream::Stdout, |(stream, _)| *stream);
+        let (stream, bytes) = match piece {
+            Piece::Stdout(bytes) => (LogStream::Stdout, bytes.clone()),
+            Piece::Stderr(bytes) => (LogStream::Stderr, bytes.clone()),
+            Piece::Dropped(count) => (last, drop_marker(*count).into_bytes()),
+        };
+        match stretches.last_mut() {
+            Some((last, before)) if *last == stream => before.extend(bytes),
+            Some(_) | None => stretches.push((stream, bytes)),
+        }
+    }
+    let decoded = |(stream, bytes): (_, Vec<u8>)| {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        LogPiece { stream, text }
+    };
+    stretches.into_iter().map(decoded).collect()
 }
 
 impl LogChunk {
+    /// Creates a part of this text, which is all that was read of a stream.
+    #[must_use]
+    pub fn of_text(text: impl Into<String>, offset: u64, end: u64) -> Self {
+        let text = text.into();
+        let next = offset + text.len() as u64;
+        let pieces = vec![LogPiece { stream: LogStream::Stdout, text }];
+        Self {
+            pieces,
+            offset,
+            next,
+            end,
+            skipped: 0,
+            has_earlier: offset > 0,
+            is_over: false,
+            has_later: false,
+        }
+    }
+
     fn of(reply: &ReadReply, skipped: u64) -> Self {
         Self {
-            text: reply.text(),
+            pieces: pieces(reply),
             offset: reply.offset,
+            next: reply.next_offset,
             end: reply.end,
             skipped,
             has_earlier: reply.has_earlier,
+            is_over: reply.eof,
+            has_later: reply.left > 0,
         }
+    }
+
+    /// Returns the text of all pieces.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 }
 
@@ -68,15 +147,24 @@ impl Desk {
     /// # Errors
     /// Fails if there is no such task, or its log cannot be read.
     pub fn read_log(&self, target: &LogTarget, part: LogPart) -> Result<LogChunk> {
-        self.reply(target, part).map(|reply| LogChunk::of(&reply, 0))
+        self.reply(target, part, STRETCH).map(|reply| LogChunk::of(&reply, 0))
     }
 
-    fn reply(&self, target: &LogTarget, part: LogPart) -> Result<ReadReply> {
+    /// Reads a part of a log, at most this many bytes.
+    ///
+    /// # Errors
+    /// As [`Desk::read_log`].
+    pub fn read_some_log(&self, target: &LogTarget, part: LogPart, most: u64) -> Result<LogChunk> {
+        self.reply(target, part, most).map(|reply| LogChunk::of(&reply, 0))
+    }
+
+    fn reply(&self, target: &LogTarget, part: LogPart, most: u64) -> Result<ReadReply> {
         let (from, max_bytes) = match part {
-            LogPart::End => (ReadFrom::TailBytes(STRETCH), STRETCH),
-            LogPart::From(offset) => (ReadFrom::Offset(offset), STRETCH),
+            LogPart::End => (ReadFrom::TailBytes(most), most),
+            LogPart::Lines(lines) => (ReadFrom::TailLines(lines), most),
+            LogPart::From(offset) => (ReadFrom::Offset(offset), most),
             LogPart::Before(offset) => {
-                let start = offset.saturating_sub(STRETCH);
+                let start = offset.saturating_sub(most);
                 (ReadFrom::Offset(start), offset - start)
             }
         };
@@ -90,19 +178,36 @@ impl Desk {
         self.with(|runtime| runtime.reader().read_shown(&target.id, &self.scope(), &request))
     }
 
+    /// Searches a log.
+    ///
+    /// # Errors
+    /// Fails if there is no such task, its log cannot be read, or the pattern is no regular expression.
+    pub fn search_log(&self, id: &str, request: &GrepRequest) -> Result<GrepReply> {
+        self.with(|runtime| runtime.reader().grep(id, &self.scope(), request))
+    }
+
+    /// Follows a log from an offset, with at most this many bytes per read.
+    ///
+    /// # Errors
+    /// Fails if there is no such task.
+    pub fn follow_log_from(&self, target: LogTarget, offset: u64, stretch: u64) -> Result<LogFollower> {
+        let follower = self.follow_log(target)?;
+        Ok(LogFollower { state: Follows::Behind(offset), stretch, ..follower })
+    }
+
     /// Follows a log from its end.
     ///
     /// # Errors
     /// Fails if there is no such task.
     pub fn follow_log(&self, target: LogTarget) -> Result<LogFollower> {
         let id = self.with(|runtime| runtime.lookup().resolve(&target.id, &self.scope()))?;
-        Ok(LogFollower { desk: self.clone(), target, id, state: Follows::First })
+        Ok(LogFollower { desk: self.clone(), target, id, state: Follows::First, stretch: STRETCH })
     }
 }
 
 /// The result of [`LogFollower::read`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followed {
+pub enum FollowStep {
     /// The log has more output. The first chunk may be empty.
     Chunk(LogChunk),
     /// The log has no new output yet. [`LogFollower::wait`] sleeps until there may be more.
@@ -118,6 +223,7 @@ pub struct LogFollower {
     target: LogTarget,
     id: TaskId,
     state: Follows,
+    stretch: u64,
 }
 
 /// The position of a follower.
@@ -139,25 +245,25 @@ impl LogFollower {
     ///
     /// # Errors
     /// Fails if the task was removed, or its log cannot be read.
-    pub fn read(&mut self) -> Result<Followed> {
+    pub fn read(&mut self) -> Result<FollowStep> {
         let (part, skipped) = match self.state {
             Follows::First => (LogPart::End, 0),
             Follows::Behind(next) | Follows::UpToDate { next, .. } => (LogPart::From(next), 0),
             Follows::FarBehind { skipped } => (LogPart::End, skipped),
-            Follows::Over => return Ok(Followed::End),
+            Follows::Over => return Ok(FollowStep::End),
         };
-        let reply = self.desk.reply(&self.target, part)?;
+        let reply = self.desk.reply(&self.target, part, self.stretch)?;
         let is_shown = matches!(self.state, Follows::First) || !reply.pieces.is_empty();
         self.state = match reply.left {
             _ if reply.eof => Follows::Over,
             0 => Follows::UpToDate { next: reply.next_offset, seen: reply.next_offset.max(reply.end) },
-            left if left > FAR_BEHIND => Follows::FarBehind { skipped: left - STRETCH },
+            left if left > FAR_BEHIND * self.stretch => Follows::FarBehind { skipped: left - self.stretch },
             _ => Follows::Behind(reply.next_offset),
         };
         Ok(match (is_shown, &self.state) {
-            (true, _) => Followed::Chunk(LogChunk::of(&reply, skipped)),
-            (false, Follows::Over) => Followed::End,
-            (false, _) => Followed::Nothing,
+            (true, _) => FollowStep::Chunk(LogChunk::of(&reply, skipped)),
+            (false, Follows::Over) => FollowStep::End,
+            (false, _) => FollowStep::Nothing,
         })
     }
 

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use meanwhile::engine::Runtime;
-use meanwhile::{Result, Task};
+use meanwhile::model::Status;
+use meanwhile::{Filter, Result, Task};
 
 use crate::desk::Desk;
 
@@ -86,6 +87,19 @@ impl Samples {
 }
 
 impl Desk {
+    /// Measures the usage of live tasks, at most this many, and returns it with their ids.
+    ///
+    /// # Errors
+    /// Fails if the home directory cannot be read.
+    pub fn use_of_live_tasks(&self, most: u32) -> Result<Vec<(String, Sample)>> {
+        let running = vec![Status::Running, Status::Resumed, Status::Cancelling];
+        let live = Filter { statuses: running, limit: most, ..Filter::new(self.scope()) };
+        let tasks = self.with(|runtime| runtime.tasks().list(&live))?.tasks;
+        let alive: Vec<_> = tasks.iter().map(|task| task.id.to_string()).collect();
+        self.sample(&Round { tasks, alive: alive.clone() })?;
+        Ok(alive.into_iter().map(|id| (id.clone(), self.samples().of(&id))).collect())
+    }
+
     /// Measures the usage of tasks, and drops the samples of tasks that are not live in this list. The next list
     /// contains the results. Returns whether a task was measured for the first time. A screen should then measure it
     /// again soon.

@@ -1,13 +1,13 @@
 //! What the library costs a program that embeds it: one open runtime, no command a task.
 //!
-//! Needs `mw` and `mw-supervisor` of the same build, from `MW_BIN_DIR` or from beside this benchmark:
+//! Needs `mw` and `mw-supervisor` of the same build, from `MW_BIN_DIR` or from next to this benchmark:
 //! `cargo build --release --package mw-cli && cargo bench --package meanwhile`.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use meanwhile::engine::model::wire::{EntryKind, IndexEntry, segments};
+use meanwhile::engine::model::{Cause, Event, Process, RunOrigin, TaskState, Timestamp, next_state};
 use meanwhile::engine::{ReadFrom, ReadRequest};
-use meanwhile::model::wire::{Entry, EntryKind, segments};
-use meanwhile::model::{Cause, Event, Process, RunOrigin, TaskState, Timestamp, next_state};
 use meanwhile::{Filter, Scope};
 
 use world::World;
@@ -140,9 +140,9 @@ mod model {
         let entry = |number: u64| {
             let kind =
                 if number.is_multiple_of(2) { EntryKind::Stdout(number) } else { EntryKind::Stderr(number) };
-            Entry { offset: number * STEP, kind }
+            IndexEntry { offset: number * STEP, kind }
         };
-        let entries: Vec<Entry> = (0..count).map(entry).collect();
+        let entries: Vec<IndexEntry> = (0..count).map(entry).collect();
         bencher
             .counter(ItemsCount::new(entries.len()))
             .bench(|| segments(black_box(&entries), 0, count * STEP));
@@ -150,10 +150,10 @@ mod model {
 
     #[divan::bench(args = [100, 10_000])]
     fn index_decoding(bencher: Bencher, count: u64) {
-        let encode = |number| Entry { offset: number, kind: EntryKind::Stdout(number) }.encode();
+        let encode = |number| IndexEntry { offset: number, kind: EntryKind::Stdout(number) }.encode();
         let bytes: Vec<u8> = (0..count).flat_map(encode).collect();
         bencher.counter(ItemsCount::new(count)).bench(|| {
-            black_box(&bytes).chunks_exact(Entry::LEN).filter_map(Entry::decode).collect::<Vec<_>>()
+            black_box(&bytes).chunks_exact(IndexEntry::LEN).filter_map(IndexEntry::decode).collect::<Vec<_>>()
         });
     }
 }
@@ -161,7 +161,7 @@ mod model {
 /// Deciding about commands; no task runs. Paths are looked up on the real file system.
 mod policy {
     use meanwhile::engine::LocalFiles;
-    use meanwhile::policy::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
+    use meanwhile::engine::policy::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
 
     use super::*;
 
@@ -190,6 +190,7 @@ mod policy {
             writable: &[],
             env: &[],
             ci_reads: false,
+            confined: mw_policy::Confined::No,
             rules: &rules,
             files: &LocalFiles,
         };

@@ -3,8 +3,9 @@
 //! A part is a view of this base, named after its module. It owns no state, because all state is on disk. Parts use
 //! each other by name, so a file's imports show what it depends on.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use mw_model::TaskId;
@@ -15,17 +16,30 @@ use crate::disk::home::Home;
 use crate::disk::wake_up::Listener;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
-use crate::supervisor::Supervisor;
 use crate::supervisor::control::Unresponsive;
+
+/// The part of an open home that needs no database. `mw` links only this much of the library for a usual start.
+pub struct Directories {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) home: Home,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Directories {
+    /// Opens a home, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// When the home is not usable.
+    pub fn open(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
+        let home = Home::open(&settings.home)?;
+        Ok(Self { settings: Arc::new(settings), home, clock })
+    }
+}
 
 /// An open home.
 pub struct Base {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) home: Home,
+    directories: Directories,
     pub(crate) database: Database,
-    pub(crate) clock: Arc<dyn Clock>,
-    /// A supervisor for the next start, if one was started early.
-    pub(crate) ready: Cell<Option<Supervisor>>,
     /// Running tasks that could not be adopted, and why.
     pub(crate) untended: RefCell<HashMap<TaskId, String>>,
     /// Supervisors that did not answer.
@@ -34,7 +48,7 @@ pub struct Base {
 
 /// Defines a part: a view of the base.
 macro_rules! part {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* pub struct $name:ident;) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $name<'base> {
@@ -50,14 +64,22 @@ macro_rules! part {
 }
 pub(crate) use part;
 
+impl Deref for Base {
+    type Target = Directories;
+
+    fn deref(&self) -> &Directories {
+        &self.directories
+    }
+}
+
 impl Base {
     /// Opens a home, and creates it if it does not exist.
     pub(crate) fn open(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
-        let home = Home::open(&settings.home)?;
-        let settings = Arc::new(settings);
-        let database = Database::new(Arc::clone(&settings), home.clone(), Arc::clone(&clock));
-        let (ready, untended, unresponsive) = (Cell::new(None), RefCell::default(), Unresponsive::default());
-        Ok(Self { settings, home, database, clock, ready, untended, unresponsive })
+        let directories = Directories::open(settings, clock)?;
+        let Directories { settings, home, clock } = &directories;
+        let database = Database::new(Arc::clone(settings), home.clone(), Arc::clone(clock));
+        let (untended, unresponsive) = (RefCell::default(), Unresponsive::default());
+        Ok(Self { directories, database, untended, unresponsive })
     }
 
     /// Starts listening for changes. Every change after this call wakes the listener.

@@ -1,6 +1,6 @@
 //! The clock, passed in so that tests need not wait.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use mw_model::Timestamp;
 
@@ -16,7 +16,6 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+        SystemTime::now().into()
     }
 }

@@ -1,5 +1,8 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
@@ -14,7 +17,7 @@ pub const FAIL_POINTS: [&str; 28] = [
     "start-answered",
     "arrivals-committed",
     "settle-begun",
-    "settle-committed",
+    "change-committed",
     "settle-marked",
     "settle-released",
     "kill-claimed",
@@ -36,17 +39,31 @@ pub const FAIL_POINTS: [&str; 28] = [
     "spans-sent",
 ];
 
-/// The armed step, and the signal that this process sends itself there.
-static ARMED: OnceLock<(String, Signal)> = OnceLock::new();
+/// What happens at a named step.
+struct Armed {
+    /// The name of the step; `trace` for every step.
+    step: String,
+    /// The signal that this process sends itself there; none while steps are only traced.
+    signal: Option<Signal>,
+    /// The file to which the names of the steps are appended as they are reached.
+    reached: Option<PathBuf>,
+}
+
+static ARMED: OnceLock<Armed> = OnceLock::new();
 
 /// Arms a step: the process is killed there or, for the name `stop:STEP`, stopped, so that a test can act in between.
-/// Only the first call has an effect.
-pub fn arm(name: &str) {
-    let armed = match name.strip_prefix("stop:") {
-        Some(step) => (step.to_owned(), Signal::STOP),
-        None => (name.to_owned(), Signal::KILL),
+/// `trace@FILE` appends the name of every step to a file instead; `STEP@FILE` also names that step there. Only the
+/// first call has an effect.
+pub fn arm(wanted: &str) {
+    let (step, reached) = match wanted.split_once('@') {
+        Some((step, file)) => (step, Some(PathBuf::from(file))),
+        None => (wanted, None),
     };
-    let _ = ARMED.set(armed);
+    let (step, signal) = match step.strip_prefix("stop:") {
+        Some(step) => (step, Some(Signal::STOP)),
+        None => (step, (step != "trace").then_some(Signal::KILL)),
+    };
+    let _ = ARMED.set(Armed { step: step.to_owned(), signal, reached });
 }
 
 /// Kills or stops this process if the step is armed. Does nothing in a release build.
@@ -56,7 +73,16 @@ pub fn fail_point(name: &str) {
     if !cfg!(debug_assertions) {
         return;
     }
-    if let Some((_, signal)) = ARMED.get().filter(|(step, _)| step == name) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), *signal);
+    let Some(armed) = ARMED.get().filter(|armed| armed.signal.is_none() || armed.step == name) else {
+        return;
+    };
+    if let Some(file) = &armed.reached {
+        let _ = fs::File::options().create(true).append(true).open(file).and_then(|mut file| {
+            // One write, because several processes append.
+            file.write_all(format!("{name}\n").as_bytes())
+        });
+    }
+    if let Some(signal) = armed.signal {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
     }
 }

@@ -1,5 +1,5 @@
-//! Runs the long work of coding agents in the background: starts it at once, keeps every byte, kills
-//! the whole process tree, and knows how it ended.
+//! Runs long-running commands of coding agents in the background: starts them at once, keeps every byte of output,
+//! kills whole process trees, and records how each command ended.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -20,9 +20,9 @@
 //! # }
 //! ```
 //!
-//! `mw` and `mw-supervisor` must be installed, next to the program or on the `PATH`. There is no daemon. Each running task
-//! has a supervisor process of its own. The truth is files in the task's directory, with one SQLite database over all of
-//! them. Every program that opens a home is an equal client, so `mw top` and `mw list` show these tasks, too.
+//! `mw`, `mw-engine` and `mw-supervisor` must be installed, next to the program or on the `PATH`. There is no daemon. Each running
+//! task has a supervisor process of its own. The files in a task's directory are authoritative, and one SQLite database indexes all
+//! tasks. Every program that opens a home is an equal client, so `mw top` and `mw list` show these tasks, too.
 //!
 //! # Waiting for notifications
 //!
@@ -123,7 +123,7 @@
 //! # How it is built
 //!
 //! ```text
-//! handle · session                                   what a host holds
+//! handle · session                                   the public API
 //!    │
 //! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ reconcile ▸ notify · read · trace ▸ retain
 //!    │                                    ▲ live           │
@@ -133,7 +133,7 @@
 //! ```
 //!
 //! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`], [`Settings::at`] and
-//! drafts, whose tasks run where and as this process does; everything else is passed in. The hidden module `engine` has
+//! drafts, because a task gets the directory, environment and umask of this process by default; everything else is passed in. The hidden module `engine` has
 //! every operation, for the front ends of this workspace, and changes with them.
 #![forbid(unsafe_code)]
 
@@ -141,6 +141,7 @@ mod agent;
 mod approval;
 mod base;
 mod clock;
+mod confine;
 mod database;
 mod disk;
 #[doc(hidden)]
@@ -151,8 +152,10 @@ mod handle;
 mod hooks;
 mod launch;
 mod live;
+pub mod model;
 mod notify;
 mod outcome;
+pub mod policy;
 mod queue;
 mod read;
 mod reconcile;
@@ -170,26 +173,18 @@ mod task;
 mod trace;
 mod variables;
 
-pub use disk::store::{Filter, Order, Page};
+pub use disk::store::{Filter, ListOrder, Page};
 pub use error::{Error, Result};
 pub use handle::{
     Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell, TaskDraft,
     TaskEvent, TaskHandle, Until, Waited, aio,
 };
 pub use live::kill::{KillFailure, KillReport};
-pub use mw_model as model;
 pub use mw_model::wire::KillReceipt;
 pub use mw_model::{Notice, Place, ReadyWhen, Status, TaskId, Turn};
 pub use request::IfRunning;
 pub use settings::Settings;
-pub use task::{AgentView, Scope, Task, TaskLimits};
-
-/// What may run: modes, rules, and who is asked. [`Session::start_checked`](crate::Session::start_checked) uses it.
-pub mod policy {
-    pub use mw_policy::*;
-
-    pub use crate::approval::{ApprovalTimeouts, Asked, Asker, Nobody, Policy};
-}
+pub use task::{AgentView, Confined, Scope, Task, TaskLimits};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

@@ -1,15 +1,16 @@
 //! An open home and the parts of the engine that work on it.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::agent::Agents;
 use crate::approval::Approvals;
-use crate::base::Base;
+use crate::base::{Base, Directories};
 use crate::clock::{Clock, SystemClock};
 use crate::database::Lookup;
 use crate::disk::home::Home;
 use crate::disk::wake_up::Listener;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hooks::Hooks;
 use crate::live::Live;
 use crate::notify::Notifications;
@@ -26,6 +27,8 @@ use crate::trace::Traces;
 /// An open home. Each part of the engine is one method away.
 pub struct Runtime {
     pub(crate) base: Base,
+    /// Whether the database or the disk has failed.
+    pub(crate) has_failed: Cell<bool>,
 }
 
 impl Runtime {
@@ -43,13 +46,19 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
-        Base::open(settings, clock).map(|base| Self { base })
+        Base::open(settings, clock).map(|base| Self { base, has_failed: Cell::new(false) })
     }
 
     /// Returns the home.
     #[must_use]
-    pub const fn home(&self) -> &Home {
+    pub fn home(&self) -> &Home {
         &self.base.home
+    }
+
+    /// Returns the part of the home that needs no database.
+    #[must_use]
+    pub fn directories(&self) -> &Directories {
+        &self.base
     }
 
     /// Returns the settings that the home was opened with.
@@ -61,6 +70,15 @@ impl Runtime {
     /// Sets the database aside if it is damaged. Returns whether the next call uses a new one.
     pub fn set_aside_if_damaged(&self) -> bool {
         self.base.database.set_aside_if_damaged()
+    }
+
+    /// Records an error that is reported inside [`Meanwhile::with`](crate::Meanwhile::with), as part of a successful
+    /// result. A damaged database is set aside, and the home is opened again for the next call.
+    pub fn note_failure(&self, error: &Error) {
+        self.base.database.heal_after(error);
+        if matches!(error, Error::Store(_) | Error::Io { .. } | Error::EndedOnly { .. }) {
+            self.has_failed.set(true);
+        }
     }
 
     /// Starts listening for changes. Every change after this call wakes the listener.

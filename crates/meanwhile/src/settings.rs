@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
+use mw_model::{BackendPlace, Limits, Place, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 use regex::bytes::Regex;
 
 /// What a start does when no slot is free.
@@ -89,7 +89,7 @@ impl Default for RetentionSettings {
     }
 }
 
-/// Commands that run on events; see `hooks`.
+/// Commands that run on events of tasks, such as their end.
 #[derive(Clone, Debug)]
 pub struct HookSettings {
     /// When a task has started.
@@ -144,14 +144,13 @@ impl HookSettings {
 pub struct TraceSettings {
     /// Which traces are recorded.
     pub sampler: Sampler,
-    /// Whether spans of new tasks are kept for an exporter; see
-    /// [`Traces::deliver_spans`](crate::engine::Traces::deliver_spans).
+    /// Whether spans of new tasks are kept until `mw settle` exports them, as the user's `otel` settings say.
     pub export: bool,
 }
 
 impl TraceSettings {
-    /// Returns a place in the caller's trace, or in a new one.
-    pub(crate) fn place(self, random: [u8; 32], host: Option<TraceParent>) -> TaskTrace {
+    /// Returns the ids of a task in the trace of the caller, or in a new one.
+    pub(crate) fn ids(self, random: [u8; 32], host: Option<TraceParent>) -> TaskTrace {
         TaskTrace { export: self.export, ..TaskTrace::new(random, host, self.sampler) }
     }
 }
@@ -180,7 +179,7 @@ impl SecretPattern {
     }
 }
 
-/// What is hidden where texts of tasks are shown; see `redact`.
+/// Which secrets are hidden where output, commands and other texts of tasks are shown. Logs on disk are not changed.
 #[derive(Clone, Debug)]
 pub struct RedactSettings {
     /// Whether secrets are hidden at all.
@@ -195,7 +194,33 @@ impl Default for RedactSettings {
     }
 }
 
-/// The settings that a [`Runtime`](crate::engine::Runtime) is opened with.
+/// The back-ends of the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct BackendSettings {
+    /// Each with its settings.
+    pub places: Vec<BackendPlace>,
+    /// The command line of the driver, such as `mw backend-driver`; empty if this program has none.
+    pub driver: Vec<RawText>,
+}
+
+impl BackendSettings {
+    /// Returns the place with this name.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<Place> {
+        let configured = || self.places.iter().find(|place| place.name == name).cloned();
+        let built_in = Place::BUILT_IN.into_iter().find(|place| place.name() == name);
+        built_in.or_else(|| configured().map(|place| Place::Backend(Box::new(place))))
+    }
+
+    /// Returns the names of all places, the configured ones last.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let configured = self.places.iter().map(|place| place.name.clone());
+        Place::BUILT_IN.iter().map(|place| place.name().to_owned()).chain(configured).collect()
+    }
+}
+
+/// The settings that [`Meanwhile::open`](crate::Meanwhile::open) takes.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The directory of the database and of all tasks.
@@ -214,7 +239,7 @@ pub struct Settings {
     pub traces: TraceSettings,
     /// What is hidden from shown texts.
     pub redact: RedactSettings,
-    /// Whether logs begin with co-cli's four header lines.
+    /// Whether a log begins with four lines: the task, its command, its approval and its start.
     pub log_header: bool,
     /// How long tasks wait for a new host after the session's last host has died, before they end.
     pub session_grace: Duration,
@@ -222,6 +247,8 @@ pub struct Settings {
     pub wait_fallback: Duration,
     /// Whether the end of a batch is notified in addition to the ends of its tasks.
     pub batch_notices: bool,
+    /// The back-ends of the configuration.
+    pub backends: BackendSettings,
     /// Called with a sentence for the person at the terminal: what the process waits for, or what was repaired.
     pub tell: fn(&str),
 }
@@ -243,12 +270,13 @@ impl Settings {
             session_grace: Duration::from_secs(10),
             wait_fallback: Duration::from_secs(2),
             batch_notices: true,
+            backends: BackendSettings::default(),
             tell: |_| {},
         }
     }
 
     /// Returns the grace time as it is stored with a task.
     pub(crate) fn session_grace_ms(&self) -> u64 {
-        u64::try_from(self.session_grace.as_millis()).unwrap_or(u64::MAX)
+        mw_model::millis(self.session_grace)
     }
 }

@@ -1,10 +1,10 @@
 //! The spans of a task, computed from its records. The same records always give the same spans.
 //!
 //! ```text
-//! asked for ──── background_task_start ────▶ first process ──── background_task_execute ────▶ ended
+//! requested ──── background_task_start ────▶ first process ──── background_task_execute ────▶ ended
 //! ```
 //!
-//! A task that ends without having run has only the first span. Every further run has its own second span.
+//! A task that ends without having run has only the first span. Every later run has its own second span.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub const EXECUTE_SPAN: &str = "background_task_execute";
 /// long finished. It is still linked to it.
 pub(crate) const LONG_WAIT_MS: u64 = 60_000;
 
-/// Most bytes of a shown text in a span.
+/// Maximum length of a shown text in a span, in bytes.
 const MAX_BYTES: usize = 4096;
 
 /// Attributes whose texts this program generates.
@@ -186,7 +186,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
 /// Shortens a text for a span. The task has the whole text.
 pub(crate) fn cap(text: &mut String) {
     if let (kept, left_out @ 1..) = first_bytes(text, MAX_BYTES) {
-        *text = format!("{kept}… ({left_out} bytes left out)");
+        *text = format!("{kept}… ({left_out} bytes omitted)");
     }
 }
 
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(whole, "é".repeat(2048));
         let mut long = format!("x{}", "é".repeat(2100));
         cap(&mut long);
-        assert_eq!(long, format!("x{}… (106 bytes left out)", "é".repeat(2047)));
+        assert_eq!(long, format!("x{}… (106 bytes omitted)", "é".repeat(2047)));
     }
 
     #[test]

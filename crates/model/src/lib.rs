@@ -1,7 +1,7 @@
 //! The data model of meanwhile: ids, specs, states, events and the formats on disk and on the wire.
 //!
 //! Everything here is pure: there is no I/O, no clock, no randomness and no thread. Time and random numbers are passed
-//! in. This crate is the only code that both executables, `mw` and its supervisor, share.
+//! in. The executables share these formats.
 //!
 //! ```text
 //! spec ──▶ event ──▶ transition ──▶ state ──▶ status word
@@ -24,33 +24,36 @@ mod tool;
 mod trace;
 pub mod wire;
 
-pub use dialects::{Dialect, Link, TaskName};
+pub use dialects::{Dialect, SecondName, TaskName};
 pub use hash::fnv1a;
-pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
-pub use proc_command::{is_own_process, shown_command};
+pub use notice::{AGENT_WAITS, MessagePart, Notice, NoticeKind, Turn, TurnEvent, events_from_turns};
+pub use proc_command::{environ_has, is_own_process, shown_command};
 pub use proc_stat::ProcStat;
 pub use signal::{asks_to_end, signal_name, signal_number};
 pub use task::agent::{
-    Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree,
+    Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, SESSION_EXPIRED, StepStatus,
+    ToolUse, Worktree,
 };
 pub use task::cause::{Cause, Exit, TimeLimit};
 pub use task::event::Event;
+pub use task::grant::{EnvironmentGrant, Grant, NetworkGrant, ReadGrant, TaskGrant, WriteGrant};
 pub use task::id::{
     IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle,
 };
 pub use task::limits::Limits;
-pub use task::place::{Place, UnknownPlace};
+pub use task::place::{BackendKind, BackendPlace, ContainerPlace, Place, SshPlace};
 pub use task::progress::{PROGRESS_FD, Progress};
 pub use task::ready::ReadyWhen;
-pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
+pub use task::requester::Requester;
+pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, TreeSample};
 pub use task::spec::{
     CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, LONGEST_SESSION_NAME, Lifetime, QueueLimits,
-    SPEC_VERSION, SessionBond, TaskSpec,
+    SPEC_VERSION, SessionBond, TaskSpec, is_session_name,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
-pub use task::transition::{Refusal, next_state};
+pub use task::transition::{TransitionRefused, next_state};
 pub use task::variables::{PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE};
-pub use text::cut::{both_ends, clipped, first_bytes, first_chars};
+pub use text::cut::{both_ends, clipped, first_bytes, first_chars, head_with_note};
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
 pub use text::raw_text::RawText;
@@ -59,7 +62,8 @@ pub use text::redact::{
 };
 pub use text::shell_word::shell_word;
 pub use text::units::{
-    UnitError, count, duration, parse_duration_ms, parse_milli_cpus, parse_size, seconds, whole_duration,
+    UnitError, count, duration, millis, parse_duration_ms, parse_milli_cpus, parse_size, seconds,
+    whole_duration,
 };
 pub use text::visible::{is_hidden, visible};
 pub use time::Timestamp;

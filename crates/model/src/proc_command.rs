@@ -17,12 +17,22 @@ pub fn is_own_process<E>(
     name: impl FnOnce() -> Result<Vec<u8>, E>,
     words: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<bool, E> {
+    let is_supervisor = |name: Vec<u8>| name.trim_ascii_end() == SUPERVISOR_NAME.as_bytes();
+    let settles = |words: Vec<u8>| words.split(|byte| *byte == 0).nth(1) == Some(b"settle");
     // An upgrade may have deleted the executable of a running process.
     Ok(match executable.strip_suffix(b" (deleted)").unwrap_or(executable) {
-        b"mw-supervisor" => name()?.trim_ascii_end() == SUPERVISOR_NAME.as_bytes(),
-        b"mw" | b"mw-surfaces" => words()?.split(|byte| *byte == 0).nth(1) == Some(b"settle"),
+        b"mw-supervisor" => is_supervisor(name()?),
+        // `mw` forks the supervisor of a task that it starts.
+        b"mw" => is_supervisor(name()?) || settles(words()?),
+        b"mw-engine" | b"mw-surfaces" => settles(words()?),
         _ => false,
     })
+}
+
+/// Returns whether the environment of a process, as `/proc/<pid>/environ` shows it, contains this entry.
+#[must_use]
+pub fn environ_has(environ: &[u8], entry: &str) -> bool {
+    environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
 }
 
 /// Returns a shortened command line for people. A process without one is shown by its name.
@@ -49,7 +59,9 @@ mod tests {
         assert!(is_own("mw-supervisor", &supervisor, ""));
         assert!(is_own("mw-supervisor (deleted)", &supervisor, ""));
         assert!(!is_own("mw-supervisor", "sh", ""), "a command that is about to be executed");
+        assert!(is_own("mw", &supervisor, "mw-supervisor"));
         assert!(is_own("mw", "mw", "mw\0settle\0x"));
+        assert!(is_own("mw-engine", "mw-engine", "mw\0settle\0x"));
         assert!(is_own("mw-surfaces", "mw", "mw\0settle"));
         assert!(!is_own("mw", "mw", "mw\0start\0settle"));
         assert!(!is_own("sh", &supervisor, "sh\0settle"));
@@ -57,6 +69,12 @@ mod tests {
             is_own_process(b"mw-supervisor", || Err("unreadable"), || Ok(Vec::new())),
             Err("unreadable")
         );
+    }
+
+    #[test]
+    fn an_entry_of_an_environment_is_compared_as_a_whole() {
+        assert!(environ_has(b"A=1\0MARK=x\0", "MARK=x"));
+        assert!(!environ_has(b"A=1\0MARK=xy\0NOMARK=x", "MARK=x"));
     }
 
     #[test]

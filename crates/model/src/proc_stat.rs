@@ -15,6 +15,8 @@ pub struct ProcStat {
     pub start_ticks: u64,
     /// Pages in memory, shared ones included.
     pub resident_pages: u64,
+    /// The CPU on which it ran last.
+    pub cpu: Option<u32>,
     /// The exit status as reported by `waitpid`, if the process has ended. Also zero if this process may not read it.
     pub exit_status: Option<i32>,
 }
@@ -40,9 +42,10 @@ impl ProcStat {
         let awaited = number(0)?.saturating_add(number(0)?);
         let (threads, start_ticks, resident_pages) = (number(2)?, number(1)?, number(1)?);
         let cpu_ticks = own.saturating_add(awaited);
-        // Field 52.
-        let exit_status = fields.nth(27).and_then(|field| field.parse().ok());
-        Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages, exit_status })
+        // Fields 39 and 52.
+        let cpu = fields.nth(14).and_then(|field| field.parse().ok());
+        let exit_status = fields.nth(12).and_then(|field| field.parse().ok());
+        Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages, cpu, exit_status })
     }
 
     /// Returns whether the process has ended, even if its parent has not waited for it yet.
@@ -83,12 +86,14 @@ mod tests {
             threads: 3,
             start_ticks: 999,
             resident_pages: 250,
+            cpu: None,
             exit_status: None,
         };
         assert_eq!(stat, expected);
         assert_eq!(ProcStat::name(&line("S", 3)), Some("a) b (c"));
-        let whole = format!("{} {}1024", line("Z", 1), "0 ".repeat(26));
-        assert_eq!(ProcStat::parse(&whole).unwrap().exit_status, Some(1024));
+        let whole = format!("{} {}3 {}1024", line("Z", 1), "0 ".repeat(13), "0 ".repeat(12));
+        let whole = ProcStat::parse(&whole).unwrap();
+        assert_eq!((whole.cpu, whole.exit_status), (Some(3), Some(1024)));
         assert_eq!(ProcStat::parse("7 (cut) S 1 7"), None);
         assert_eq!(ProcStat::parse(""), None);
     }

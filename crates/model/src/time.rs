@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -49,6 +50,20 @@ impl Timestamp {
         let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
         let rest = seconds.rem_euclid(SECONDS_PER_DAY) as u32;
         (year, month, day, rest / 3600, rest / 60 % 60, rest % 60)
+    }
+}
+
+/// Times before 1970 become the epoch.
+impl From<SystemTime> for Timestamp {
+    fn from(moment: SystemTime) -> Self {
+        let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<Timestamp> for SystemTime {
+    fn from(moment: Timestamp) -> Self {
+        Self::UNIX_EPOCH + Duration::from_micros(moment.0.max(0) as u64)
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Tool {
 }
 
 /// The commands of `mw` that correspond to tools.
-static COMMANDS: [Tool; 16] = [
+static COMMANDS: [Tool; 18] = [
     Tool::new("start", ToolClass::Starts),
     Tool::new("restart", ToolClass::Starts),
     Tool::new("run", ToolClass::Awaits),
@@ -48,6 +48,8 @@ static COMMANDS: [Tool; 16] = [
     Tool::new("tools", ToolClass::Reads),
     Tool::new("policy", ToolClass::Reads),
     Tool::new("kill", ToolClass::Kills),
+    Tool::new("signal", ToolClass::Kills),
+    Tool::new("pause", ToolClass::Kills),
     Tool::new("input", ToolClass::Types),
     Tool::new("attach", ToolClass::Types),
     Tool::new("clear", ToolClass::Clears),

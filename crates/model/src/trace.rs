@@ -172,7 +172,7 @@ impl TaskTrace {
         }
     }
 
-    /// Returns the span of a run. The spans of further runs are derived from the first, so that the spec is enough to
+    /// Returns the span of a run. The spans of later runs are derived from the first, so that the spec is enough to
     /// know them.
     #[must_use]
     pub fn execute_span(&self, run: u32) -> SpanId {

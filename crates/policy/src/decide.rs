@@ -1,8 +1,11 @@
 //! Combines the table of tools, the effects of a command and the rules into a verdict.
 
-use super::decision::{BuiltinRule, Decision, Reason, Verdict};
+use mw_model::{Grant, NetworkGrant};
+
+use super::decision::{BuiltinRule, Decision, Finding, Reason, Verdict, Weight};
 use super::judge::{Judge, short, text_of};
 use super::mode::Mode;
+use super::need;
 use super::panics::catching_panics;
 use super::request::Request;
 use super::rules::RuleContext;
@@ -10,12 +13,12 @@ use super::tools::stage_one;
 use crate::paths::cached_files::CachedFiles;
 
 /// The reason for a command on which the parser panicked.
-const UNJUDGED: &str = "it cannot be judged: the parser failed";
-/// Most reasons, and most effects, in one verdict.
+const UNJUDGED: &str = "it cannot be analysed: the parser failed";
+/// Maximum number of reasons, and of effects, in one verdict.
 const MAX_SAID: usize = 20;
 
 /// Decides a call: the strictest decision of the table of tools, the command and the rules. A command that cannot be
-/// analysed is asked about.
+/// analysed needs approval.
 #[must_use]
 pub fn decide(request: &Request<'_>) -> Verdict {
     catching_panics(|| judge(request)).unwrap_or_else(|| Verdict {
@@ -23,9 +26,10 @@ pub fn decide(request: &Request<'_>) -> Verdict {
             .0
             .max(Decision::Ask),
         reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
-        effects: vec!["runs code that cannot be judged".to_owned()],
+        effects: vec!["runs code that cannot be analysed".to_owned()],
         rules: vec![BuiltinRule::Unreadable.name().to_owned()],
         parsed: false,
+        grant: need::everything(),
     })
 }
 
@@ -37,9 +41,10 @@ fn judge(request: &Request<'_>) -> Verdict {
     if let Some(command) = request.command.filter(|_| request.tool.class.runs_a_command()) {
         judge.environment();
         judge.command(command);
-        if judge.fetched && judge.wrote {
-            let why = "what it fetches may end up in a file";
-            judge.ask(BuiltinRule::Network, "", why, "may write a file with what another machine sends");
+        // With its grant it can only write into the project.
+        if judge.fetched && judge.wrote && !judge.is_confined() {
+            let why = "the downloaded data may be written to a file";
+            judge.ask(BuiltinRule::Network, "", why, "may write downloaded data to a file");
         }
     }
     let mut verdict = Verdict {
@@ -48,6 +53,7 @@ fn judge(request: &Request<'_>) -> Verdict {
         effects: Vec::new(),
         rules: Vec::new(),
         parsed: judge.parsed,
+        grant: Grant::default(),
     };
     if first != Decision::Allow {
         verdict.rules.push(BuiltinRule::ToolMode.name().to_owned());
@@ -61,36 +67,82 @@ fn judge(request: &Request<'_>) -> Verdict {
 impl Judge<'_> {
     fn apply_rules(&mut self, verdict: &mut Verdict) {
         let request = self.request;
+        let confined = self.is_confined();
         let context = RuleContext { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
         for seen in &self.seen {
             // In another directory the same words may be another program.
             if let Some(rule) = request.rules.allowing(&seen.words, context).filter(|_| seen.in_project) {
                 let about = &mut self.findings[seen.findings.clone()];
-                if about.iter().any(|finding| !finding.excused) {
-                    about.iter_mut().for_each(|finding| finding.excused = true);
-                    verdict.rules.push(rule);
+                let open = |finding: &Finding| !finding.excused && finding.needs_approval(confined);
+                if about.iter().any(open) || rule.grant.is_some() {
+                    about.iter_mut().for_each(|finding| excuse(finding, rule.grant));
+                    verdict.rules.push(rule.rule);
+                }
+                if let Some(grant) = rule.grant {
+                    verdict.grant = std::mem::take(&mut verdict.grant).joined(grant.clone());
                 }
             }
-            for (decision, rule, reason) in request.rules.stricter(&seen.words, context) {
-                verdict.decision = verdict.decision.max(decision);
-                let why = if reason.is_empty() {
-                    format!("the rule {rule} says {decision}")
+            for stricter in request.rules.stricter(&seen.words, context) {
+                verdict.decision = verdict.decision.max(stricter.decision);
+                let why = if stricter.reason.is_empty() {
+                    format!("the rule {} says {}", stricter.rule, stricter.decision)
                 } else {
-                    reason.to_owned()
+                    stricter.reason.to_owned()
                 };
                 verdict.reasons.push(Reason { part: short(&text_of(&seen.words)), why });
-                verdict.rules.push(rule);
+                verdict.rules.push(stricter.rule);
+                let grant = stricter.grant.cloned().unwrap_or_default();
+                verdict.grant = std::mem::take(&mut verdict.grant).joined(grant);
             }
         }
     }
 
-    fn finish(self, verdict: &mut Verdict) {
+    /// Adds what is granted without approval to the verdict. Code whose effects are unknown must not get more than it
+    /// needs itself, because that could send what it reads to another machine, or read secrets.
+    fn grant(&mut self, verdict: &mut Verdict) {
+        let confined = self.is_confined();
+        let is_free = |finding: &&Finding| finding.excused || !finding.needs_approval(confined);
+        let is_unknown = |finding: &&Finding| {
+            !finding.excused && finding.weight != Weight::Asks && finding.grant != Grant::default()
+        };
+        // What may use the network only gets it alone.
+        if self.may_fetch && !(confined && self.findings.iter().any(|finding| is_unknown(&finding))) {
+            self.need.network = NetworkGrant::Full;
+        }
+        let free = self.findings.iter().filter(is_free).map(|finding| finding.grant.clone());
+        let given = free.fold(std::mem::take(&mut verdict.grant).joined(self.need.clone()), Grant::joined);
+        let about = self.findings.iter().find(|finding| {
+            let reads = !finding.excused && finding.weight == Weight::Held;
+            is_unknown(finding) && need::is_extra(&given) || reads && need::reveals(&given)
+        });
+        if let Some(about) = about.filter(|_| confined).map(|about| about.reason.part.clone()) {
+            let (why, effect) = if need::reveals(&given) {
+                (
+                    "another part of the command needs secrets, and this could use them",
+                    "runs code with access to secrets",
+                )
+            } else {
+                (
+                    "another part of the command needs the network, and this could send data",
+                    "runs code with the network",
+                )
+            };
+            self.ask(BuiltinRule::Combination, &about, why, effect);
+        }
+        verdict.grant = given;
+    }
+
+    fn finish(mut self, verdict: &mut Verdict) {
+        let confined = self.is_confined();
+        self.grant(verdict);
         let raises = self.request.mode != Mode::Dangerous;
         for finding in self.findings {
-            if !finding.effect.is_empty() && !verdict.effects.contains(&finding.effect) {
-                verdict.effects.push(finding.effect);
+            let asks = finding.needs_approval(confined);
+            if asks && !finding.effect.is_empty() && !verdict.effects.contains(&finding.effect) {
+                verdict.effects.push(finding.effect.clone());
             }
-            if finding.excused || !raises {
+            verdict.grant = std::mem::take(&mut verdict.grant).joined(finding.grant);
+            if finding.excused || !raises || !asks {
                 continue;
             }
             verdict.decision = verdict.decision.max(Decision::Ask);
@@ -102,8 +154,33 @@ impl Judge<'_> {
                 verdict.reasons.push(finding.reason);
             }
         }
+        if !raises {
+            verdict.grant = need::everything();
+        }
         shorten(&mut verdict.reasons, |why| Reason { part: String::new(), why });
         shorten(&mut verdict.effects, |text| text);
+    }
+}
+
+impl Finding {
+    /// Returns whether it needs approval, unless a rule allows it.
+    fn needs_approval(&self, confined: bool) -> bool {
+        match self.weight {
+            Weight::Asks => true,
+            Weight::Held => !confined,
+            Weight::Code => false,
+        }
+    }
+}
+
+/// Marks a finding as allowed by a rule of the user. Without a grant in the rule, a part whose effects are unknown may do
+/// everything, because the user did not say what it needs.
+fn excuse(finding: &mut Finding, grant: Option<&Grant>) {
+    finding.excused = true;
+    match (grant, finding.weight) {
+        (Some(_), _) => finding.grant = Grant::default(),
+        (None, Weight::Held) => finding.grant = need::everything(),
+        (None, Weight::Asks | Weight::Code) => {}
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::fmt;
 
+use mw_model::Grant;
 use serde::{Deserialize, Serialize};
 
 /// A decision about a call, in order of strictness. The strictest decision wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It runs.
+    /// The command may run.
     Allow,
-    /// It needs approval.
+    /// The command needs approval.
     Ask,
-    /// It does not run.
+    /// The command is refused.
     Deny,
 }
 
@@ -73,6 +74,8 @@ pub(super) enum BuiltinRule {
     Repository,
     /// The command has characters that look like others or that a terminal hides.
     Disguise,
+    /// Code whose effects are unknown would get the network or secrets, which another part of the command needs.
+    Combination,
 }
 
 impl BuiltinRule {
@@ -96,6 +99,7 @@ impl BuiltinRule {
             Self::Install => "install",
             Self::Repository => "repository",
             Self::Disguise => "disguise",
+            Self::Combination => "combination",
         }
     }
 }
@@ -128,15 +132,31 @@ pub struct Verdict {
     pub rules: Vec<String>,
     /// Whether the whole command could be parsed.
     pub parsed: bool,
+    /// What the command may do: if it is allowed, or if a person approves it.
+    pub grant: Grant,
 }
 
-/// A finding about a command. Each finding asks for approval.
+/// What a finding means for the decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// It needs approval.
+    Asks,
+    /// It needs approval unless the kernel holds the command to its grant: the effects of this part are not known.
+    Held,
+    /// It needs no approval. Code of the project runs, and what it does is not known.
+    Code,
+}
+
+/// A finding about a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
+    pub(super) weight: Weight,
     pub(super) builtin: BuiltinRule,
     pub(super) reason: Reason,
     /// The effect; empty if the reason is enough.
     pub(super) effect: String,
+    /// What a yes adds to the grant.
+    pub(super) grant: Grant,
     /// Whether a rule of the user allows it.
     pub(super) excused: bool,
 }

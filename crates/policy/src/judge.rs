@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decision::{BuiltinRule, Finding, Reason};
-use super::request::{CommandText, Request};
+use mw_model::Grant;
+
+use super::decision::{BuiltinRule, Finding, Reason, Weight};
+use super::need;
+use super::request::{CommandText, Confined, Request};
 use crate::script::parser_limits::{self, Refused};
 use crate::script::variables;
 use crate::script::word::{Variable, Word};
 
-/// Most characters of a command that a reason repeats.
+/// Maximum number of characters of a command that a reason repeats.
 const MAX_SHOWN: usize = 80;
 
 /// How often bodies of loops are analysed a second time.
@@ -53,7 +56,7 @@ pub(super) struct Function {
     pub(super) certain: bool,
 }
 
-/// Analyses a command and collects what must be asked about.
+/// Analyses a command and collects what needs approval.
 pub(super) struct Judge<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) findings: Vec<Finding>,
@@ -86,6 +89,12 @@ pub(super) struct Judge<'a> {
     pub(super) rounds: usize,
     pub(super) input: PipeContent,
     pub(super) output: PipeContent,
+    /// What the parts of the command that need no approval have to be able to do.
+    pub(super) need: Grant,
+    /// Whether found names may be of files that other programs obey.
+    pub(super) finds_protected: bool,
+    /// Whether a part of the command uses the network if it may, such as a build that may fetch dependencies.
+    pub(super) may_fetch: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -112,19 +121,75 @@ impl<'a> Judge<'a> {
             rounds: MAX_ROUNDS,
             input: PipeContent::Unknown,
             output: PipeContent::Unknown,
+            need: Grant::default(),
+            may_fetch: false,
+            finds_protected: false,
         }
+    }
+
+    /// Adds to what the command has to be able to do.
+    pub(super) fn needs(&mut self, grant: Grant) {
+        self.need = std::mem::take(&mut self.need).joined(grant);
+    }
+
+    /// Returns whether the kernel holds the command completely to its grant.
+    pub(super) fn is_confined(&self) -> bool {
+        self.request.confined == Confined::Fully
     }
 
     /// Adds a finding.
     pub(super) fn ask(&mut self, builtin: BuiltinRule, part: &str, why: &str, effect: &str) {
+        if need::is_held(builtin) {
+            self.held(builtin, part, why, effect, need::project_code());
+        } else {
+            self.ask_for(builtin, part, why, effect, need::of(builtin));
+        }
+    }
+
+    /// Adds a finding; a yes gives this grant.
+    pub(super) fn ask_for(
+        &mut self,
+        builtin: BuiltinRule,
+        part: &str,
+        why: &str,
+        effect: &str,
+        grant: Grant,
+    ) {
         let reason = Reason { part: short(part), why: why.to_owned() };
-        let said = |finding: &Finding| finding.reason == reason && finding.effect == effect;
+        let weight = Weight::Asks;
+        self.find(Finding { weight, builtin, reason, effect: effect.to_owned(), grant, excused: false });
+    }
+
+    /// Adds a finding about a part whose effects are unknown. If the kernel confines the command, this part gets the grant
+    /// without approval.
+    pub(super) fn held(&mut self, builtin: BuiltinRule, part: &str, why: &str, effect: &str, grant: Grant) {
+        let reason = Reason { part: short(part), why: why.to_owned() };
+        let weight = Weight::Held;
+        let grant = if self.is_confined() { grant } else { need::everything() };
+        self.find(Finding { weight, builtin, reason, effect: effect.to_owned(), grant, excused: false });
+    }
+
+    /// Records that code of the project runs. It needs no approval.
+    pub(super) fn code(&mut self, part: &str) {
+        let (weight, builtin) = (Weight::Code, BuiltinRule::UnknownCode);
+        let reason = Reason { part: short(part), why: "it runs code of the project".to_owned() };
+        let grant = need::project_code();
+        self.find(Finding { weight, builtin, reason, effect: String::new(), grant, excused: false });
+    }
+
+    fn find(&mut self, found: Finding) {
+        let said = |finding: &Finding| {
+            finding.reason == found.reason
+                && finding.effect == found.effect
+                && finding.weight == found.weight
+                && finding.grant.includes(&found.grant)
+        };
         let again = self.findings.iter().rposition(said);
         // A repetition about the same command is left out. About another command it stays, because a rule that allows
         // one of them must not allow both.
         let since = self.seen.last().map_or(0, |seen| seen.findings.end);
         if again.is_none_or(|at| at < since) {
-            self.findings.push(Finding { builtin, reason, effect: effect.to_owned(), excused: false });
+            self.findings.push(found);
         }
     }
 
@@ -137,14 +202,19 @@ impl<'a> Judge<'a> {
     /// Records an assignment, and asks about a variable that changes what programs do.
     pub(super) fn assign(&mut self, name: &str, value: &Word, part: &str) {
         if variables::is_dangerous(name) {
-            let why = format!("{name} changes what the programs after it do");
-            self.ask(BuiltinRule::Variable, part, &why, &format!("sets {name}"));
+            let why = format!("{name} changes the behaviour of programs");
+            let effect = format!("sets {name}");
+            if name.starts_with("MEANWHILE_") {
+                self.ask_for(BuiltinRule::Variable, part, &why, &effect, need::project_code());
+            } else {
+                self.ask(BuiltinRule::Variable, part, &why, &effect);
+            }
         }
         let again = self.repeats > 0 || self.deferred;
         if value.values().is_none_or(|values| values.iter().any(|value| variables::is_executable(value))) {
             self.executable_values = true;
             if again && self.calculates {
-                let why = "a calculation may evaluate it, and it may hold a command";
+                let why = "an arithmetic expression may evaluate it, and it may contain a command";
                 self.ask(BuiltinRule::UnknownCode, part, why, "may run commands");
             }
         }
@@ -171,7 +241,7 @@ impl<'a> Judge<'a> {
         let changes = before.is_some_and(|before| before != joined);
         self.variables.insert(name.to_owned(), joined);
         if changes && again && self.used.contains(name) {
-            let why = format!("{name} changes while it is in use");
+            let why = format!("{name} changes between its uses in a loop");
             self.ask(BuiltinRule::NotLiteral, part, &why, "");
         }
     }
@@ -203,8 +273,8 @@ impl<'a> Judge<'a> {
                 "sh" | "dash" | "ash" => self.script(text, Grammar::Posix),
                 other => {
                     self.parsed = false;
-                    let why = format!("{other} has an unknown syntax");
-                    self.ask(BuiltinRule::Unreadable, text, &why, "runs code that cannot be judged");
+                    let why = format!("the syntax of {other} is not supported");
+                    self.ask(BuiltinRule::Unreadable, text, &why, "runs code that cannot be analysed");
                 }
             },
         }
@@ -213,16 +283,21 @@ impl<'a> Judge<'a> {
     /// Asks about a text that was not parsed.
     pub(super) fn refused(&mut self, refused: Refused, part: &str) {
         self.parsed = false;
-        let effect = "runs code that cannot be judged";
+        let effect = "runs code that cannot be analysed";
         match refused {
             Refused::TooLong | Refused::TooDeep => {
-                self.ask(BuiltinRule::TooLong, part, "too long to judge", effect);
+                self.ask(
+                    BuiltinRule::TooLong,
+                    part,
+                    "it is too long or too deeply nested to analyse",
+                    effect,
+                );
             }
             Refused::Comment => {
                 self.ask(
                     BuiltinRule::Unreadable,
                     part,
-                    "shells differ in whether a comment begins here",
+                    "shells disagree on whether a comment begins here",
                     effect,
                 );
             }
@@ -230,9 +305,17 @@ impl<'a> Judge<'a> {
                 let why = "the end of the here-document is ambiguous next to a substitution";
                 self.ask(BuiltinRule::Unreadable, part, why, effect);
             }
-            Refused::Number => self.ask(BuiltinRule::Unreadable, part, "the number is too large", effect),
+            Refused::Number => self.ask(
+                BuiltinRule::Unreadable,
+                part,
+                "the number before a redirection is too large",
+                effect,
+            ),
             Refused::Character(c) => {
-                let why = format!("it holds the character {}, which hides what it does", c.escape_unicode());
+                let why = format!(
+                    "it contains the character {}, which can hide what the command does",
+                    c.escape_unicode()
+                );
                 self.ask(BuiltinRule::Disguise, part, &why, effect);
             }
         }

@@ -1,7 +1,10 @@
 //! Approval modes.
 
+use serde::{Deserialize, Serialize};
+
 /// An approval mode: which calls need approval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Safe commands run; all others need approval.
     #[default]

@@ -27,7 +27,29 @@ pub(super) fn may_be_same(part: &str, name: &str) -> bool {
     }
     // In a shell, a pattern without a leading dot does not match names with one.
     let hidden = name.starts_with('.') && !part.starts_with('.');
-    !hidden && matches(&part.replace(['[', ']'], "*"), name)
+    // Of two patterns the fixed beginnings decide.
+    let fixed = |text: &str| text.split(['*', '?', '[']).next().unwrap_or_default().to_owned();
+    let (begins, other) = (fixed(part), fixed(name));
+    let both = name.contains('*') && !begins.is_empty() && !other.is_empty();
+    let overlap = both && (begins.starts_with(&other) || other.starts_with(&begins));
+    !hidden && (overlap || matches(&without_sets(part), name))
+}
+
+/// Replaces each set of characters of a pattern, such as `[a-z]`, by a star. A bracket that ends no set is a star, too.
+fn without_sets(pattern: &str) -> String {
+    let mut simple = String::new();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('[') {
+        simple.push_str(before);
+        simple.push('*');
+        // A bracket directly at the beginning belongs to the set. Behind `[` there may be the name of a class.
+        let from = after.char_indices().find(|(_, c)| !"!^]".contains(*c)).map_or(after.len(), |(at, _)| at);
+        rest = match after[from..].find(']') {
+            Some(end) if !after[from..from + end].contains('[') => &after[from + end + 1..],
+            Some(_) | None => return simple,
+        };
+    }
+    simple + rest
 }
 
 /// Returns whether a text matches a pattern in which `*` stands for anything and `?` for one character.

@@ -19,6 +19,18 @@ pub enum CommandText<'a> {
     Words(&'a [String]),
 }
 
+/// How far the kernel holds a command to its grant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confined {
+    /// Not at all: the command can do whatever the user can.
+    #[default]
+    No,
+    /// In parts, such as everything but protected names inside the project.
+    Partly,
+    /// Completely: files, protected names, network, signals and the sockets of other programs.
+    Fully,
+}
+
 /// Access to the file system. It is only used for paths on which a decision depends.
 pub trait Files {
     /// Returns the target of an absolute path, with links and `..` resolved as the system does. Parts that do not exist
@@ -28,6 +40,11 @@ pub trait Files {
     /// Returns the content of a short text file, so that a script of the project can be analysed. None if the file is
     /// long, is not text, or cannot be read.
     fn text(&self, absolute: &str) -> Option<String>;
+
+    /// Returns whether there is something at an absolute path. If that cannot be found out, it returns true.
+    fn exists(&self, absolute: &str) -> bool {
+        self.text(absolute).is_some()
+    }
 }
 
 /// Everything that a decision depends on.
@@ -52,6 +69,8 @@ pub struct Request<'a> {
     pub env: &'a [(String, String)],
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
+    /// How far the kernel holds the command to its grant.
+    pub confined: Confined,
     /// The rules of the user and the project.
     pub rules: &'a Rules,
     /// Access to the file system.

@@ -4,12 +4,13 @@
 //! further words. A rule that allows a command removes the findings of the built-in rules for it. A rule that asks or
 //! denies adds a decision, and the strictest decision wins.
 
-use mw_model::{Dialect, Tool};
+use mw_model::{Dialect, Grant, Tool};
 use serde::Deserialize;
 
 use super::decision::Decision;
 use super::mode::Mode;
-use super::names;
+use super::names::{self, Names};
+use super::rule_grant::RuleGrant;
 use crate::script::word::Word;
 
 /// Stands for any further words.
@@ -38,6 +39,9 @@ pub struct Rule {
     /// The profile to which it applies; absent = every profile.
     #[serde(default)]
     pub profile: Option<String>,
+    /// What a command that it allows may do, or what a yes to its question gives; absent = what the command seems to need.
+    #[serde(default)]
+    pub grant: Option<RuleGrant>,
     /// Commands that it must match.
     #[serde(default)]
     pub examples: Vec<String>,
@@ -68,7 +72,7 @@ impl RuleOrigin {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// It has no words.
-    #[error("rule {0:?}: its match has no words; write for example `git push ...`")]
+    #[error("rule {0:?}: `match` is empty; write, for example, `git push ...`")]
     Empty(String),
     /// `...` is not the last word.
     #[error("rule {0:?}: `...` stands for all further words and must be the last")]
@@ -83,8 +87,21 @@ pub enum RuleError {
         /// The name given.
         name: String,
     },
+    /// The grant has a word that means nothing, or a path that is not absolute.
+    #[error(
+        "rule {rule:?}: the grant has no part {part:?}; write, for example, `project+network`, or absolute paths"
+    )]
+    Grant {
+        /// The rule.
+        rule: String,
+        /// The part.
+        part: String,
+    },
+    /// A rule of a project grants something.
+    #[error("rule {0:?}: only the user's rules can grant something")]
+    Grants(String),
     /// A rule of a project allows a command.
-    #[error("rule {0:?}: a project may ask and deny, and only the user may allow")]
+    #[error("rule {0:?}: a rule of a project can only ask or deny; only the user's rules can allow")]
     Loosens(String),
     /// The rule does not match one of its examples.
     #[error("rule {rule:?} does not match its example {example:?}")]
@@ -110,7 +127,30 @@ struct Loaded {
     origin: RuleOrigin,
     words: Vec<String>,
     rest: bool,
+    grant: Option<Grant>,
 }
+
+/// A rule that asks about a command or denies it.
+pub(super) struct Stricter<'a> {
+    pub(super) decision: Decision,
+    pub(super) rule: String,
+    pub(super) reason: &'a str,
+    pub(super) grant: Option<&'a Grant>,
+}
+
+/// A rule that allows a command.
+pub(super) struct Allowing<'a> {
+    pub(super) rule: String,
+    pub(super) grant: Option<&'a Grant>,
+}
+
+/// Programs whose options may precede a subcommand.
+const WITH_SUBCOMMANDS: Names<'_> = Names(
+    "
+    git cargo npm pnpm yarn bun docker podman kubectl oc gh helm go pip poetry uv terraform systemctl aws gcloud
+    az mvn gradle dotnet flutter composer bundle gem brew mw
+",
+);
 
 /// Checked rules.
 #[derive(Debug, Default)]
@@ -148,23 +188,26 @@ impl Rules {
         &'a self,
         words: &'a [Word],
         context: RuleContext<'a>,
-    ) -> impl Iterator<Item = (Decision, String, &'a str)> {
+    ) -> impl Iterator<Item = Stricter<'a>> {
         let matches = move |loaded: &&Loaded| {
             loaded.rule.decision != Decision::Allow && loaded.applies(context) && loaded.may_match(words)
         };
-        self.0
-            .iter()
-            .filter(matches)
-            .map(|loaded| (loaded.rule.decision, loaded.label(), loaded.rule.reason.as_str()))
+        self.0.iter().filter(matches).map(|loaded| Stricter {
+            decision: loaded.rule.decision,
+            rule: loaded.label(),
+            reason: &loaded.rule.reason,
+            grant: loaded.grant.as_ref(),
+        })
     }
 
     /// Returns the rule that allows a command, if there is one.
-    pub(super) fn allowing(&self, words: &[Word], context: RuleContext<'_>) -> Option<String> {
+    pub(super) fn allowing(&self, words: &[Word], context: RuleContext<'_>) -> Option<Allowing<'_>> {
         let texts: Vec<&str> = words.iter().map(Word::lit).collect::<Option<_>>()?;
         let matches = |loaded: &&Loaded| {
             loaded.rule.decision == Decision::Allow && loaded.applies(context) && loaded.matches(&texts)
         };
-        self.0.iter().find(matches).map(Loaded::label)
+        let loaded = self.0.iter().find(matches)?;
+        Some(Allowing { rule: loaded.label(), grant: loaded.grant.as_ref() })
     }
 }
 
@@ -184,6 +227,11 @@ impl Loaded {
         if let Some(profile) = rule.profile.as_deref().filter(|name| Dialect::of_profile(name).is_none()) {
             return Err(unknown("profile", profile));
         }
+        if origin == RuleOrigin::Project && rule.grant.is_some() {
+            return Err(RuleError::Grants(name()));
+        }
+        let grant = rule.grant.as_ref().map(RuleGrant::grant).transpose();
+        let grant = grant.map_err(|part| RuleError::Grant { rule: name(), part })?;
         let mut words: Vec<String> = rule.pattern.split_whitespace().map(str::to_owned).collect();
         let rest = words.last().is_some_and(|word| word == REST);
         if rest {
@@ -195,7 +243,7 @@ impl Loaded {
         if words.iter().any(|word| word == REST) {
             return Err(RuleError::RestNotLast(name()));
         }
-        let loaded = Self { rule, origin, words, rest };
+        let loaded = Self { rule, origin, words, rest, grant };
         let matches = |example: &String| loaded.matches(&example.split_whitespace().collect::<Vec<_>>());
         if let Some(example) = loaded.rule.examples.iter().find(|example| !matches(example)) {
             return Err(RuleError::Example { rule: loaded.rule.name.clone(), example: example.clone() });
@@ -234,6 +282,27 @@ impl Loaded {
     /// Returns whether a rule that asks or denies may match: any possible value of a word counts, and the directory of
     /// the program does not matter.
     fn may_match(&self, words: &[Word]) -> bool {
+        self.may_match_words(words) || self.may_match_behind_options(words)
+    }
+
+    /// Returns whether the rule may match without the options before the subcommand, such as `-C .` in `git -C . push`. Which
+    /// of them takes a value is not known, so each later word may be the subcommand.
+    fn may_match_behind_options(&self, words: &[Word]) -> bool {
+        let Some((program, rest)) = words.split_first() else { return false };
+        let base = program.lit().map_or("", |name| name.rsplit('/').next().unwrap_or(name));
+        let is_option = |word: &Word| word.lit().is_none_or(|text| text.starts_with(['-', '+']));
+        if !WITH_SUBCOMMANDS.contains(base) || !rest.first().is_some_and(is_option) {
+            return false;
+        }
+        let mut shorter = vec![program.clone()];
+        (1..rest.len()).any(|from| {
+            shorter.truncate(1);
+            shorter.extend_from_slice(&rest[from..]);
+            self.may_match_words(&shorter)
+        })
+    }
+
+    fn may_match_words(&self, words: &[Word]) -> bool {
         let splits = words.iter().any(|word| word.splits && word.known.is_none());
         (self.takes(words.len()) || splits)
             && self.words.iter().zip(words).enumerate().all(|(at, (pattern, word))| match word.values() {
@@ -259,6 +328,7 @@ mod tests {
             tool: None,
             mode: None,
             profile: None,
+            grant: None,
             examples: Vec::new(),
             counter_examples: Vec::new(),
         }
@@ -298,6 +368,39 @@ mod tests {
         assert!(denies(&words("/bin/rm -rf x")));
         assert!(denies(&[Word::plain("rm"), Word::unknown("$x")]));
         assert!(!denies(&words("rm x")));
+    }
+
+    #[test]
+    fn a_deny_rule_about_a_subcommand_matches_behind_options_of_the_program() {
+        let rules = loaded(rule("git push ...", Decision::Deny)).unwrap();
+        let denies = |text: &str| rules.stricter(&words(text), CONTEXT).count() == 1;
+        for text in [
+            "git -C . push",
+            "git -c a=b -C x push origin",
+            "git --no-pager push",
+            "/usr/bin/git --git-dir .git push",
+        ] {
+            assert!(denies(text), "{text}");
+        }
+        assert!(!denies("git -C . status") && !denies("git stash push") && !denies("echo -n git push"));
+        let rules = loaded(rule("cargo publish", Decision::Deny)).unwrap();
+        assert_eq!(rules.stricter(&words("cargo +nightly publish"), CONTEXT).count(), 1);
+    }
+
+    #[test]
+    fn the_grant_of_a_rule_is_checked_on_load() {
+        let granting = |words: &str| Rule {
+            grant: Some(RuleGrant::Words(words.to_owned())),
+            ..rule("terraform plan ...", Decision::Allow)
+        };
+        let rules = loaded(granting("project+network")).unwrap();
+        let found = rules.allowing(&words("terraform plan"), CONTEXT).unwrap();
+        assert_eq!(found.grant.map(|grant| grant.network), Some(mw_model::NetworkGrant::Full));
+        let message = loaded(granting("project+internet")).err().unwrap().to_string();
+        assert!(message.contains("no part \"internet\""), "{message}");
+        let asks = Rule { decision: Decision::Ask, ..granting("project") };
+        let refused = Rules::none().add(vec![asks], RuleOrigin::Project);
+        assert!(matches!(refused, Err(RuleError::Grants(_))));
     }
 
     #[test]

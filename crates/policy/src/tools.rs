@@ -1,6 +1,6 @@
 //! The table of tools and modes.
 
-use mw_model::{Dialect, ToolClass};
+use mw_model::{Dialect, Grant, ToolClass};
 
 use super::decision::{Decision, Reason, Verdict};
 use super::mode::Mode;
@@ -8,11 +8,11 @@ use super::mode::Mode;
 /// Describes a call in a sentence.
 const fn in_words(class: ToolClass) -> &'static str {
     match class {
-        ToolClass::Reads => "looking at tasks",
+        ToolClass::Reads => "viewing tasks",
         ToolClass::Starts => "starting a background task",
         ToolClass::Awaits => "running a command",
         ToolClass::Kills => "ending a task",
-        ToolClass::Types => "typing into a task",
+        ToolClass::Types => "sending input to a task",
         ToolClass::Clears => "removing finished tasks",
         ToolClass::Delegates => "starting a subagent",
         ToolClass::ReadsFile => "reading a file",
@@ -78,13 +78,13 @@ pub(super) fn stage_one(
     let why = match decision {
         Allow => String::new(),
         Ask if asks_first => {
-            format!("{what} is asked about in mode {mode} of the profile {}", dialect.profile())
+            format!("{what} needs approval in mode {mode} with the profile {}", dialect.profile())
         }
-        Ask => format!("{what} is asked about in mode {mode}"),
-        Deny if mode == "ci" => {
-            format!("{what} is not for mode ci; run commands that are waited for, with a time limit")
+        Ask => format!("{what} needs approval in mode {mode}"),
+        Deny if mode == "ci" && class == ToolClass::Starts => {
+            format!("{what} is not allowed in mode ci; run the command in the foreground, with a time limit")
         }
-        Deny => format!("{what} is not for mode {mode}"),
+        Deny => format!("{what} is not allowed in mode {mode}"),
     };
     (decision, why)
 }
@@ -105,7 +105,14 @@ pub fn foreign_tool(mode: Mode, name: &str, reads: bool) -> Verdict {
         Decision::Deny => Some(format!("not allowed in mode {}", mode.name())),
     };
     let reasons = why.into_iter().map(|why| Reason { part: name.to_owned(), why }).collect();
-    Verdict { decision, reasons, effects: Vec::new(), rules: vec!["foreign-tool".to_owned()], parsed: true }
+    Verdict {
+        decision,
+        reasons,
+        effects: Vec::new(),
+        rules: vec!["foreign-tool".to_owned()],
+        parsed: true,
+        grant: Grant::default(),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The two clocks: one for durations, one for the record.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use mw_model::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
@@ -11,7 +11,7 @@ pub(crate) fn monotonic_ms() -> u64 {
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
-/// Microseconds of processor time that this process has used.
+/// Microseconds of CPU time that this process has used.
 pub(crate) fn own_cpu_us() -> u64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     used.tv_sec as u64 * 1_000_000 + used.tv_nsec as u64 / 1000
@@ -19,6 +19,5 @@ pub(crate) fn own_cpu_us() -> u64 {
 
 /// The time of day.
 pub(crate) fn wall() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

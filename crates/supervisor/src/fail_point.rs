@@ -1,9 +1,10 @@
 //! Named steps at which a debug build kills itself on request, for crash tests.
 
 /// Every named step of the supervisor, in the order of a run.
-pub const FAIL_POINTS: [&str; 25] = [
+pub const FAIL_POINTS: [&str; 27] = [
     "supervisor-locked",
     "supervisor-files-made",
+    "supervisor-entrusted",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
@@ -27,15 +28,29 @@ pub const FAIL_POINTS: [&str; 25] = [
     "supervisor-reaped",
     "supervisor-synced",
     "supervisor-settling",
+    "supervisor-has-turn",
 ];
 
 /// Kills this process if the environment names this step; does nothing in a release build.
 ///
-/// `MEANWHILE_FAIL_AT=name` applies to every process of meanwhile that reaches the step, so a successor dies there,
-/// too.
+/// `MEANWHILE_FAIL_AT=STEP` applies to every process of meanwhile that reaches the step, so a successor dies there,
+/// too. `STEP@FILE` also appends the name to a file, and `trace@FILE` appends the names of all steps and kills nothing.
 pub(crate) fn fail_point(name: &str) {
     debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
-    if cfg!(debug_assertions) && std::env::var_os("MEANWHILE_FAIL_AT").is_some_and(|wanted| wanted == *name) {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let Some(wanted) = std::env::var_os("MEANWHILE_FAIL_AT") else { return };
+    let wanted = wanted.to_string_lossy();
+    let (step, file) = wanted.split_once('@').unwrap_or((&wanted, ""));
+    if step != name && step != "trace" {
+        return;
+    }
+    if let Ok(mut file) = std::fs::File::options().create(true).append(true).open(file) {
+        // One write, because several processes append.
+        let _ = std::io::Write::write_all(&mut file, format!("{name}\n").as_bytes());
+    }
+    if step == name {
         let me = rustix::process::getpid();
         let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
     }

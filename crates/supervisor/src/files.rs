@@ -14,8 +14,10 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::clock;
-use crate::end::record;
+use crate::end::driver::started_driver;
+use crate::end::record::{self, ReservedSpace};
 use crate::end::tree::Tree;
+use crate::output::direct::DirectOutput;
 use crate::output::log::{Log, Stream};
 use crate::spawn::pipe::OutputPipe;
 use crate::spawn::terminal::Terminal;
@@ -28,6 +30,10 @@ pub(crate) struct Files {
     pub(crate) log: Log,
     pub(crate) stdout: OutputPipe,
     pub(crate) stderr: OutputPipe,
+    /// Set if the task writes the log itself. Then the pipes stay empty.
+    pub(crate) direct: Option<DirectOutput>,
+    /// Space for the exit record.
+    pub(crate) space: ReservedSpace,
     /// Whether output may be missing, because a pipe was gone with its content.
     pub(crate) output_lost: bool,
     pub(crate) stdin: Option<OwnedFd>,
@@ -39,14 +45,16 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Returns what to poll for more output.
+    /// Returns what to poll for more output, or for growth of the log.
     pub(crate) fn output(&self) -> impl Iterator<Item = PollFd<'_>> {
         let full = self.log.full_pipe(Stream::Stdout);
         let terminal = self.terminal.as_ref().filter(|_| full.is_none());
         let err = self.log.full_pipe(Stream::Stderr);
+        let growth = self.direct.as_ref().and_then(DirectOutput::descriptor);
         [awaited(full, &self.stdout), awaited(err, &self.stderr)]
             .into_iter()
             .chain(terminal.map(|terminal| PollFd::from_borrowed_fd(terminal.ours.as_fd(), PollFlags::IN)))
+            .chain(growth.map(|watch| PollFd::from_borrowed_fd(watch, PollFlags::IN)))
     }
 }
 
@@ -69,8 +77,32 @@ pub(crate) struct CommandEnds {
 pub(crate) struct Prepared {
     journal: File,
     log: Log,
-    /// The pipes of a new run, and the command's ends of them.
-    pipes: Option<(OutputPipe, OutputPipe, CommandEnds)>,
+    /// The pipes of a new run.
+    pipes: Option<Pipes>,
+}
+
+/// The pipes of a new run, and the command's ends of them.
+pub(crate) struct Pipes {
+    stdout: OutputPipe,
+    stderr: OutputPipe,
+    ends: Option<CommandEnds>,
+}
+
+impl Pipes {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (stdout, stderr) = (OutputPipe::new()?, OutputPipe::new()?);
+        let ends = CommandEnds {
+            null: File::open("/dev/null")?,
+            stdout: stdout.for_command()?,
+            stderr: stderr.for_command()?,
+        };
+        Ok(Self { stdout, stderr, ends: Some(ends) })
+    }
+
+    /// Closes the command's ends, in a process that does not execute it.
+    pub(crate) fn close_ends(&mut self) {
+        self.ends = None;
+    }
 }
 
 /// Opens the journal and locks it against a second supervisor; nothing if it is locked.
@@ -84,16 +116,9 @@ pub(crate) fn lock_journal() -> io::Result<Option<File>> {
 }
 
 impl Prepared {
-    /// Creates the log and the pipes of a new run.
-    pub(crate) fn for_spawn(journal: File, board: Board) -> io::Result<Self> {
-        let (stdout, stderr) = (OutputPipe::new()?, OutputPipe::new()?);
-        let ends = CommandEnds {
-            null: File::open("/dev/null")?,
-            stdout: stdout.for_command()?,
-            stderr: stderr.for_command()?,
-        };
-        let log = Log::create(Path::new("."), board)?;
-        Ok(Self { journal, log, pipes: Some((stdout, stderr, ends)) })
+    /// Creates the log of a new run.
+    pub(crate) fn for_spawn(journal: File, board: Board, pipes: Pipes) -> io::Result<Self> {
+        Ok(Self { journal, log: Log::create(Path::new("."), board)?, pipes: Some(pipes) })
     }
 
     /// Opens the log of a run that is adopted.
@@ -109,10 +134,13 @@ impl Prepared {
             log.write_header(&format!("{header}# Started: {}\n", clock::wall()))?;
         }
         let (stdout, stderr, for_command, output_lost) = match pipes {
-            Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends), false),
+            Some(Pipes { stdout, stderr, ends }) => (stdout, stderr, ends, false),
             None => {
-                let [stdout, stderr] = find_pipes(message, run)?;
-                let output_lost = stdout.is_none() || stderr.is_none();
+                let direct = message.io == Io::Direct;
+                let [stdout, stderr] = if direct { [None, None] } else { find_pipes(message, run)? };
+                // What a driver had printed is still at the place, from where another driver gets it again.
+                let is_kept = direct || message.driver.is_some();
+                let output_lost = !is_kept && (stdout.is_none() || stderr.is_none());
                 // Nothing more can come from a pipe that is gone; a new pipe stays empty as well.
                 let or_new = |pipe: Option<OutputPipe>| pipe.map_or_else(OutputPipe::new, Ok);
                 (or_new(stdout)?, or_new(stderr)?, None, output_lost)
@@ -120,30 +148,72 @@ impl Prepared {
         };
         let stdin = match message.io {
             Io::Stdin => Some(open_stdin(&message.launch)?),
-            Io::Pipes | Io::Pty { .. } => None,
+            Io::Pipes | Io::Direct | Io::Pty { .. } | Io::PtyAndPipe { .. } => None,
         };
-        let terminal = match (message.io, &message.launch) {
-            (Io::Pty { rows, cols }, Launch::Spawn { .. }) => Some(Terminal::open(rows, cols)?),
+        let direct = (message.io == Io::Direct).then(DirectOutput::default);
+        let terminal = match (message.io.terminal(), &message.launch) {
+            (Some((rows, cols)), Launch::Spawn { .. }) => Some(Terminal::open(rows, cols)?),
             _ => None,
         };
         let progress = if message.progress { open_progress(&message.launch)? } else { None };
-        Ok(Files { journal, log, stdout, stderr, output_lost, stdin, terminal, progress, for_command })
+        Ok(Files {
+            journal,
+            log,
+            stdout,
+            stderr,
+            direct,
+            space: ReservedSpace::default(),
+            output_lost,
+            stdin,
+            terminal,
+            progress,
+            for_command,
+        })
+    }
+}
+
+impl Files {
+    /// What a guardian needs of a new run. It opens the log when it has to continue it.
+    pub(crate) fn entrusted(
+        message: &StartMessage,
+        journal: File,
+        Pipes { stdout, stderr, .. }: Pipes,
+        (stdin, terminal, progress): (Option<OwnedFd>, Option<Terminal>, Option<OwnedFd>),
+        board: Board,
+    ) -> io::Result<Self> {
+        let mut log = Log::unopened(Path::new("."), board)?;
+        log.set_cap(message.limits.output_cap);
+        Ok(Self {
+            journal,
+            log,
+            stdout,
+            stderr,
+            direct: (message.io == Io::Direct).then(DirectOutput::default),
+            space: ReservedSpace::default(),
+            output_lost: false,
+            stdin,
+            terminal,
+            progress,
+            for_command: None,
+        })
     }
 }
 
 fn find_pipes(message: &StartMessage, run: u32) -> io::Result<[Option<OutputPipe>; 2]> {
-    let pipes = record::read_journal(run)?.into_iter().find_map(|line| match line.entry {
-        JournalEntry::Spawning { pipes, .. } => Some(pipes),
+    let journal = record::read_journal(run)?;
+    let pipes = journal.iter().rev().find_map(|line| match line.entry {
+        JournalEntry::Spawning { pipes, .. } | JournalEntry::DriverStarted { pipes, .. } => Some(pipes),
         _ => None,
     });
     let [stdout, stderr] = pipes.unwrap_or_default();
     let holders: Vec<u32> = match &message.launch {
         Launch::Adopt { process, .. } => {
-            let living = Tree::of_orphan(&message.task, process).living(None);
+            let living = Tree::of_orphan(message.task.as_str(), process).living(None);
             if !living.is_whole {
                 return Err(rustix::io::Errno::MFILE.into());
             }
-            [process.pid].into_iter().chain(living.processes.into_keys()).collect()
+            let drivers = journal.iter().filter_map(started_driver).map(|driver| driver.pid);
+            [process.pid].into_iter().chain(drivers).chain(living.processes.into_keys()).collect()
         }
         Launch::Spawn { .. } => Vec::new(),
     };
@@ -163,8 +233,9 @@ pub(crate) fn listen() -> io::Result<UnixListener> {
 
 /// Removes named pipes and the socket, which are no longer used.
 pub(crate) fn remove_endpoints(message: &StartMessage) {
+    let stdin = (message.io == Io::Stdin).then_some(STDIN_FIFO);
     let progress = message.progress.then_some(PROGRESS_FIFO);
-    for name in [STDIN_FIFO, CONTROL_SOCKET].into_iter().chain(progress) {
+    for name in stdin.into_iter().chain(progress).chain([CONTROL_SOCKET]) {
         let _ = fs::remove_file(name);
     }
 }

@@ -32,6 +32,9 @@ mod sys;
 mod watch;
 
 pub use boot::bootstrap::run;
+pub use boot::fork_server::fork_guardian;
 pub use boot::process_setup::set_up_process;
 pub use fail_point::FAIL_POINTS;
-pub use sys::{Arena, BUILD, arguments, set_arguments};
+pub use sys::{
+    Arena, BUILD, arguments, give_back_memory, restore_time_slice, set_arguments, shorten_time_slice,
+};

@@ -1,4 +1,4 @@
-//! The executable `mw-supervisor`, which is installed beside `mw`.
+//! The executable `mw-supervisor`, which is installed next to `mw`.
 #![no_main]
 #![deny(unsafe_code)]
 

@@ -249,6 +249,18 @@ impl Home {
     pub fn open(&self, gate: &str) {
         fs::write(self.work().join(gate), "").expect("a gate can be opened");
     }
+
+    /// Deletes the database, which the next command rebuilds.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    pub fn delete_database(&self) {
+        // The other two files appear and disappear.
+        let removed = ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"]
+            .map(|name| fs::remove_file(self.state.join(name)).is_ok());
+        assert!(removed[0], "there is no database in {}", self.state.display());
+    }
 }
 
 impl Drop for Home {

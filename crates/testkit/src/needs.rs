@@ -36,6 +36,8 @@ pub enum Need {
     ForeignExitCodes,
     /// A separate mount namespace.
     OwnMounts,
+    /// Everything that confines commands.
+    Confinement,
 }
 
 impl fmt::Display for Need {
@@ -49,6 +51,7 @@ impl fmt::Display for Need {
             Self::OwnNetwork => "a separate network namespace (`unshare --user --net`)",
             Self::Ipv6 => "IPv6",
             Self::ForeignExitCodes => "exit codes of processes that are not children (Linux 6.15)",
+            Self::Confinement => "Landlock, user namespaces and seccomp",
             Self::OwnMounts => "a separate mount namespace (`unshare --user --mount`)",
         })
     }

@@ -97,7 +97,7 @@ fn switches(pid: u32, field: &str) -> u64 {
     threads.filter_map(|thread| of_thread(thread.ok()?)).sum()
 }
 
-/// The processor time of a process, in hundredths of a second.
+/// The CPU time of a process, in hundredths of a second.
 fn cpu_ticks(pid: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process lives");
     stat_fields(&text).skip(11).take(2).map(|field| field.parse::<u64>().expect("ticks")).sum()
@@ -216,9 +216,7 @@ mod tests {
     fn processor_time_is_counted() {
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let before = cpu_ticks(worker.id());
-        wait_until(SOON, "the worker uses processor time", || {
-            (cpu_ticks(worker.id()) > before).then_some(())
-        });
+        wait_until(SOON, "the worker uses CPU time", || (cpu_ticks(worker.id()) > before).then_some(()));
         worker.kill().unwrap();
         worker.wait().unwrap();
     }

@@ -25,7 +25,7 @@ pub(crate) fn beginning(command: &str) -> String {
     if has_more && !first.ends_with('…') { format!("{first} …") } else { first }
 }
 
-/// Returns a task's command, shortened. It may be a script of any length, and is shown beside others.
+/// Returns a task's command, shortened. It may be a script of any length, and is shown next to others.
 pub(crate) fn command(task: &Task) -> String {
     const MAX: usize = 500;
     clipped(&task.command, MAX)

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use meanwhile::{Error, Session};
 use serde_json::{Map, Value};
 
-use crate::call::{Background, CallContext, CallSettings, Caller, Refusal, Reply, ToolDefinition, next_step};
+use crate::call::{
+    Background, CallContext, CallRefusal, CallSettings, Caller, Reply, ToolDefinition, next_step,
+};
 use crate::dialects::{Dialect, DialectTools};
 use crate::tool_spec::ToolSpec;
 
@@ -77,7 +79,7 @@ impl Toolset {
     /// Creates the set of a dialect's tools.
     #[must_use]
     pub fn of(dialect: Dialect) -> Self {
-        let own = dialect.definitions().iter().map(|definition| ToolEntry::Own {
+        let own = DialectTools::of(dialect).definitions.iter().map(|definition| ToolEntry::Own {
             dialect,
             definition,
             background: None,
@@ -96,7 +98,7 @@ impl Toolset {
     /// # Errors
     /// Fails if both have a tool of the same name.
     pub fn and(mut self, dialect: Dialect) -> Result<Self, RegistryError> {
-        for definition in dialect.definitions() {
+        for definition in DialectTools::of(dialect).definitions {
             self.check_free(definition.tool.name)?;
             self.entries.push(ToolEntry::Own { dialect, definition, background: None });
         }
@@ -232,7 +234,10 @@ impl Toolset {
                 let cx = &CallContext { dialect: *dialect, background, wait_ms: self.wait_ms, ..*cx };
                 let reply = definition.call(given, cx);
                 Some(reply.unwrap_or_else(|refusal| {
-                    let reply = dialect.refuse(&refusal, given, cx);
+                    if let CallRefusal::Engine(error) = &refusal {
+                        cx.runtime.note_failure(error);
+                    }
+                    let reply = (DialectTools::of(*dialect).refuse)(&refusal, given, cx);
                     with_next_step(reply, refusal)
                 }))
             }
@@ -241,8 +246,8 @@ impl Toolset {
 }
 
 /// Adds the hint and the approval request to a refusal by the policy.
-fn with_next_step(mut reply: Reply, refusal: Refusal) -> Reply {
-    if let Refusal::Engine(
+fn with_next_step(mut reply: Reply, refusal: CallRefusal) -> Reply {
+    if let CallRefusal::Engine(
         error @ (Error::Denied { .. } | Error::NoConsent { .. } | Error::NeedsApproval { .. }),
     ) = refusal
     {

@@ -5,7 +5,7 @@
 //! of its values. `docs/benchmarks.md` explains the axes and their limits.
 //!
 //! ```text
-//! run ─▶ tools (bare, mw) ─▶ axes/* ─▶ bench (rounds, samples) ─▶ report, json
+//! run ─▶ tools (bare, mw) ─▶ axes/* ─▶ bench (rounds, samples) ─▶ report, json, plot
 //!                              │
 //!                              ▼
 //!                    systems/* : Peer ─▶ stand (a directory, an environment, timed commands)
@@ -18,6 +18,7 @@ mod metric;
 mod options;
 mod outcome;
 mod peer;
+mod plot;
 mod probe;
 mod process;
 mod quiet;

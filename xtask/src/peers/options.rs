@@ -11,7 +11,8 @@ const USAGE: &str = "usage: cargo xtask peers [OPTIONS]
   --quick        few samples and small stores, to see that it runs
   --huge         also stores of 100,000 finished tasks
   --json FILE    write every sample there
-  --mw DIR       take mw and mw-supervisor from DIR instead of building them
+  --plot FILE    draw the ratios there, as SVG
+  --mw DIR       take mw and the executables next to it from DIR instead of building them
   --root DIR     where state is kept meanwhile (default: the system's temporary directory)
   --big DIR      where the 1 GiB logs are kept meanwhile (default: /dev/shm)";
 
@@ -31,6 +32,8 @@ pub(super) struct Options {
     pub(super) huge: bool,
     /// The file for the samples.
     pub(super) json: Option<PathBuf>,
+    /// The file for the drawing.
+    pub(super) plot: Option<PathBuf>,
     /// The directory of the executables. If absent, they are built.
     pub(super) mw: Option<PathBuf>,
     /// The directory for state.
@@ -48,6 +51,7 @@ impl Options {
             quick: false,
             huge: false,
             json: None,
+            plot: None,
             mw: None,
             root: std::env::temp_dir(),
             big: PathBuf::from("/dev/shm"),
@@ -61,6 +65,7 @@ impl Options {
                 "--quick" => options.quick = true,
                 "--huge" => options.huge = true,
                 "--json" => options.json = Some(PathBuf::from(value()?)),
+                "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--mw" => options.mw = Some(PathBuf::from(value()?)),
                 "--root" => options.root = PathBuf::from(value()?),
                 "--big" => options.big = PathBuf::from(value()?),

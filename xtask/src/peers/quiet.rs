@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
-/// The share of processor time that other work may use.
+/// The share of CPU time that other work may use.
 const TOLERATED: f64 = 0.25;
 const MAX_WAIT_PER_ROUND: Duration = Duration::from_secs(2);
 
@@ -37,7 +37,7 @@ impl Quiet {
     }
 }
 
-/// Returns the share of used processor time over a short interval.
+/// Returns the share of used CPU time over a short interval.
 fn busy() -> f64 {
     let Some(before) = ticks() else { return 0.0 };
     thread::sleep(SAMPLE_INTERVAL);

@@ -68,7 +68,7 @@ fn row(samples: &Samples, metric: Metric, title: &str, peer: &str, values: &[f64
 }
 
 /// Returns how many times worse than the limit the median is, if the limit has this metric.
-fn ratio(samples: &Samples, metric: Metric, values: &[f64]) -> Option<f64> {
+pub(super) fn ratio(samples: &Samples, metric: Metric, values: &[f64]) -> Option<f64> {
     if metric.is_share() {
         return None;
     }

@@ -10,7 +10,7 @@ use super::options::Options;
 use super::report::Circumstances;
 use super::systems::Kind;
 use super::tools::Tools;
-use super::{axes, json, probe, report};
+use super::{axes, json, plot, probe, report};
 use crate::error::Failure;
 
 /// Measures all peers, and prints a Markdown table.
@@ -36,6 +36,10 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<(), Failure> {
     print!("{}", report::write(&bench, &around));
     if let Some(path) = &bench.options.json {
         let text = json::write(&bench.samples, &around);
+        fs::write(path, text).map_err(|source| Failure::File { path: path.clone(), source })?;
+    }
+    if let Some(path) = &bench.options.plot {
+        let text = plot::draw(&bench.samples);
         fs::write(path, text).map_err(|source| Failure::File { path: path.clone(), source })?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! A separate directory and environment for one peer, with timed commands.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,9 +71,11 @@ impl Stand {
 
     /// Runs a command to its end, with any exit code.
     ///
-    /// The output goes to a file, because a background process could keep a pipe open.
+    /// The output goes to a file, because a background process could keep a pipe open. It is appended, because ext4 writes a
+    /// file that was truncated to disk when it is closed, which would be part of the time of every command that prints.
     pub(super) fn try_call(&self, program: &Path, words: &[&str]) -> Outcome<(Call, bool)> {
-        let out = File::create(&self.replies)?;
+        let out = OpenOptions::new().create(true).append(true).open(&self.replies)?;
+        let before = out.metadata()?.len();
         let mut command = Command::new(program);
         command.args(words).env_clear().envs(self.environment.iter().map(|(a, b)| (a, b)));
         command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
@@ -83,7 +86,11 @@ impl Stand {
         let status = child.wait();
         let took = begun.elapsed();
         self.watchdog.relax();
-        let text = String::from_utf8_lossy(&fs::read(&self.replies)?).into_owned();
+        let mut text = Vec::new();
+        let mut replies = File::open(&self.replies)?;
+        replies.seek(SeekFrom::Start(before))?;
+        replies.read_to_end(&mut text)?;
+        let text = String::from_utf8_lossy(&text).into_owned();
         Ok((Call { at, took, text }, status?.success()))
     }
 

@@ -13,7 +13,7 @@ use crate::error::Failure;
 pub(super) struct Tools {
     /// The executable compiled from `benches/bare.c`.
     pub(super) bare: PathBuf,
-    /// The directory with `mw` and `mw-supervisor`.
+    /// The directory with `mw` and the executables next to it.
     pub(super) mw: PathBuf,
     /// The watchdog of commands.
     pub(super) watchdog: Watchdog,
@@ -28,7 +28,7 @@ impl Tools {
         fs::create_dir_all(&folder).map_err(|source| Failure::File { path: folder.clone(), source })?;
         let bare = folder.join("bare");
         compile(&root.join("benches/bare.c"), &bare)?;
-        for name in ["mw", "mw-supervisor"] {
+        for name in ["mw", "mw-engine", "mw-supervisor"] {
             let from = match &options.mw {
                 Some(given) => given.join(name),
                 None => built(root, name)?,

@@ -14,7 +14,7 @@ struct Layer {
     complete: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 12] = [
+const LAYERS: [Layer; 13] = [
     Layer {
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
@@ -70,12 +70,19 @@ const LAYERS: [Layer; 12] = [
         complete: None,
     },
     Layer {
+        manifest: "crates/backends/Cargo.toml",
+        package: "mw-backends",
+        below: &["mw-model"],
+        complete: None,
+    },
+    Layer {
         manifest: "crates/cli/Cargo.toml",
         package: "mw-cli",
-        // The same package installs the supervisor's executable beside `mw`.
+        // The same package installs the supervisor's executable next to `mw`.
         below: &[
             "meanwhile",
             "mw-agents",
+            "mw-backends",
             "mw-desk",
             "mw-tools",
             "mw-ui",

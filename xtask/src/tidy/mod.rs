@@ -1,13 +1,18 @@
 //! The rules that no lint can express, one module per rule.
 
+mod drawing;
+mod fail_points;
 mod layers;
 mod ledger;
 mod length;
+mod library_layers;
 mod manifest;
 mod mod_files;
+mod one_form;
+mod page_facts;
+mod page_paths;
 mod platform;
 mod purity;
-mod rooms;
 mod run;
 mod sqlite;
 mod test_habits;

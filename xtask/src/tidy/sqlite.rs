@@ -1,4 +1,4 @@
-//! Checks that only the store uses SQLite, and that one file opens connections.
+//! Checks that only the store uses SQLite, that one file opens connections, and that one file applies events.
 
 use super::manifest;
 use super::violation::Violation;
@@ -7,15 +7,21 @@ use crate::workspace::TextFile;
 
 const STORE: &str = "crates/meanwhile/src/disk/store";
 const DOOR: &str = "crates/meanwhile/src/disk/store/connection.rs";
+const EVENTS: &str = "crates/meanwhile/src/database/event.rs";
 const OWNER: &str = "crates/meanwhile/Cargo.toml";
 
-/// Reports SQLite types outside of the store, and connections that are opened elsewhere.
+/// Reports SQLite types outside of the store, connections that are opened elsewhere, and events that are applied
+/// without their notifications.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     for line in source.lines() {
         if !in_store(source.path) && has_word(line.code, "rusqlite") {
             let remedy = "ask the store for plain data instead";
             found.push(Violation::new(source.path, line.number, "`rusqlite` outside the store", remedy));
+        }
+        if !in_store(source.path) && source.path != EVENTS && has_word(line.code, "apply_event") {
+            let (what, remedy) = ("an event without its notifications", "call `Database::record_event`");
+            found.push(Violation::new(source.path, line.number, what, remedy));
         }
         if source.path != DOOR && has_start(line.code, "Connection::open") {
             let what = "a database connection opened here";
@@ -65,6 +71,13 @@ mod tests {
         let text = "let c = Connection::open_with_flags(path);\n";
         assert_eq!(found("crates/meanwhile/src/disk/store/connection.rs", text), []);
         assert_eq!(found("crates/meanwhile/src/disk/store/tasks.rs", text), [1]);
+    }
+
+    #[test]
+    fn events_are_applied_in_one_file_only() {
+        let text = "transaction.apply_event(&mut task, &event, now, change)?;\n";
+        assert_eq!(found(EVENTS, text), []);
+        assert_eq!(found("crates/meanwhile/src/queue/next.rs", text), [1]);
     }
 
     #[test]

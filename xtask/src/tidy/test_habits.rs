@@ -19,10 +19,10 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
         }
         if line.test && passes_over(line) {
             let remedy = "say what it needs with mw-testkit (`need_root`, `need_program`, `skip`)";
-            found.push(Violation::new(source.path, line.number, "a test that passes over itself", remedy));
+            found.push(Violation::new(source.path, line.number, "a test that returns early", remedy));
         }
         if ignored_silently(line) {
-            let remedy = "write `#[ignore = \"why\"]`, or mend the test";
+            let remedy = "write `#[ignore = \"why\"]`, or fix the test";
             found.push(Violation::new(source.path, line.number, "a test ignored without a reason", remedy));
         }
     }

@@ -5,8 +5,12 @@ use crate::source::{Source, has_word};
 
 const HOME: &str = "crates/supervisor/src/sys";
 /// The crate roots that include this folder.
-const HOME_ROOTS: [&str; 3] =
-    ["crates/supervisor/src/lib.rs", "crates/cli/src/main.rs", "crates/supervisor/src/main.rs"];
+const HOME_ROOTS: [&str; 4] = [
+    "crates/supervisor/src/lib.rs",
+    "crates/supervisor/src/main.rs",
+    "crates/cli/src/main.rs",
+    "crates/cli/src/bin/mw-engine.rs",
+];
 
 /// Reports `unsafe` outside of its folder, and crate roots that do not forbid it.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {

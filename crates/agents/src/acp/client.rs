@@ -17,15 +17,14 @@ use super::approved::Approved;
 use super::converse::respond_apart;
 use super::files;
 use super::own_agent::proposal;
-use super::permissions::{Answer, PolicyPermissions, choose};
+use super::permissions::{PolicyPermissions, choose};
 use super::quirks::Quirks;
 use super::requested::{Operation, understand};
 use super::terminals::Terminals;
-use super::wire::Heard;
+use super::wire::UnhandledLine;
 
-type Refusal = agent_client_protocol::Error;
 /// The answer to a request, or why it is refused.
-type Answered<T> = Result<T, Refusal>;
+type Answered<T> = Result<T, agent_client_protocol::Error>;
 
 /// Follows what happens between an agent and us.
 pub(crate) trait Observer: Send + Sync + Sized + 'static {
@@ -42,16 +41,16 @@ pub(crate) trait Observer: Send + Sync + Sized + 'static {
     }
 
     /// The agent sent a message.
-    fn hears(&self) {}
+    fn on_message(&self) {}
 
     /// The agent wrote a line that is not a message.
-    fn hears_garbage(&self) {}
+    fn on_invalid_line(&self) {}
 
     /// Approval is required for this, or no longer required.
     fn waits_for(&self, _what: Option<String>) {}
 
-    /// An operation was allowed or denied.
-    fn decided(&self, _what: &str, _answer: &Answer) {}
+    /// An operation was allowed, or denied for a reason.
+    fn decided(&self, _what: &str, _answer: &Result<(), String>) {}
 
     /// A terminal was opened, as this task.
     fn opened(&self, _task: &str, _command: &str) {}
@@ -73,8 +72,8 @@ pub(crate) struct Client<W> {
 
 /// Refuses a request. The agent's model reads the reason.
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
-fn refused(why: impl ToString) -> Refusal {
-    Refusal::new(-32000, why.to_string())
+fn refused(why: impl ToString) -> agent_client_protocol::Error {
+    agent_client_protocol::Error::new(-32000, why.to_string())
 }
 
 impl<W: Observer> Client<W> {
@@ -85,16 +84,16 @@ impl<W: Observer> Client<W> {
     }
 
     /// Takes a line that the protocol does not handle.
-    pub(super) fn hear(&self, heard: Heard) {
+    pub(super) fn hear(&self, heard: UnhandledLine) {
         match heard {
-            Heard::Garbage => self.observer.hears_garbage(),
-            Heard::Update(_) if self.replays.load(Ordering::SeqCst) => self.observer.hears(),
-            Heard::Update(update) => W::updated(self, &update),
+            UnhandledLine::Invalid => self.observer.on_invalid_line(),
+            UnhandledLine::Update(_) if self.replays.load(Ordering::SeqCst) => self.observer.on_message(),
+            UnhandledLine::Update(update) => W::updated(self, &update),
         }
     }
 
     /// Asks whether an operation is allowed. The observer knows that the agent waits while a person is asked.
-    fn ask(&self, asked: &Operation, title: &str) -> Answer {
+    fn ask(&self, asked: &Operation, title: &str) -> Result<(), String> {
         let mut waits = false;
         let answer = self.permissions.ask(asked, || {
             let is_approved = !self.permissions.minds_environment(asked)
@@ -130,17 +129,16 @@ impl<W: Observer> Client<W> {
             self.observer.waits_for(None);
             return Err(refused(format!("{question} must be answered in the process that asked")));
         }
-        let answer = self.ask(&asked, &title);
-        // Prefer once: an answer of today need not hold tomorrow.
-        let wanted = match answer {
-            Answer::Allow => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
-            Answer::Reject { .. } => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
+        // Prefer `AllowOnce`: an approval must not apply to later requests.
+        let wanted = match self.ask(&asked, &title) {
+            Ok(()) => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
+            Err(_) => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
         };
         Ok(RequestPermissionResponse::new(choose(request, wanted)))
     }
 
     pub(crate) fn read(&self, request: &ReadTextFileRequest) -> Answered<ReadTextFileResponse> {
-        self.observer.hears();
+        self.observer.on_message();
         files::read(&self.permissions.project, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
@@ -148,9 +146,7 @@ impl<W: Observer> Client<W> {
 
     pub(crate) fn write(&self, request: &WriteTextFileRequest) -> Answered<WriteTextFileResponse> {
         let asked = Operation::Edit { paths: vec![request.path.clone()] };
-        if let Answer::Reject { reason } = self.ask(&asked, &format!("write {}", request.path.display())) {
-            return Err(refused(reason));
-        }
+        self.ask(&asked, &format!("write {}", request.path.display())).map_err(refused)?;
         files::write(&self.permissions.project, &request.path, &request.content)
             .map(|()| WriteTextFileResponse::new())
             .map_err(refused)
@@ -166,9 +162,7 @@ impl<W: Observer> Client<W> {
         let title = command.to_line();
         let env = request.env.iter().map(|added| (added.name.clone(), added.value.clone())).collect();
         let asked = Operation::Command { command, cwd: request.cwd.clone(), env };
-        if let Answer::Reject { reason } = self.ask(&asked, &title) {
-            return Err(refused(reason));
-        }
+        self.ask(&asked, &title).map_err(refused)?;
         let id = self.terminals.create(request).map_err(refused)?;
         self.observer.opened(&id, &title);
         Ok(CreateTerminalResponse::new(id))
@@ -178,7 +172,7 @@ impl<W: Observer> Client<W> {
         &self,
         request: &TerminalOutputRequest,
     ) -> Answered<TerminalOutputResponse> {
-        self.observer.hears();
+        self.observer.on_message();
         self.terminals.output(&request.terminal_id.0).map_err(refused)
     }
 
@@ -187,7 +181,7 @@ impl<W: Observer> Client<W> {
         request: &WaitForTerminalExitRequest,
     ) -> Answered<WaitForTerminalExitResponse> {
         let status = self.terminals.wait(&request.terminal_id.0);
-        self.observer.hears();
+        self.observer.on_message();
         status.map(WaitForTerminalExitResponse::new).map_err(refused)
     }
 

@@ -3,18 +3,23 @@
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
 use serde::Serialize;
 
-/// Returns the text of a block, or a description of one that is not text.
+/// Returns the text of a block, or a word in brackets for one that is not text.
 pub(crate) fn block_text(block: &ContentBlock) -> String {
+    text_or(block, |kind| format!("[{kind}]"))
+}
+
+/// Returns the text of a block. `other` describes one that is not text, by its kind.
+pub(crate) fn text_or(block: &ContentBlock, other: impl Fn(&str) -> String) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
         ContentBlock::Resource(resource) => match &resource.resource {
             EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
-            _ => "[file]".to_owned(),
+            _ => other("file"),
         },
-        ContentBlock::Image(_) => "[image]".to_owned(),
-        ContentBlock::Audio(_) => "[audio]".to_owned(),
-        _ => "[content that cannot be shown]".to_owned(),
+        ContentBlock::Image(_) => other("image"),
+        ContentBlock::Audio(_) => other("audio"),
+        _ => other("unknown content"),
     }
 }
 

@@ -51,7 +51,7 @@ pub enum AcpError {
     #[error("the agent did not end its turn and was killed")]
     Unstopped,
     /// It no longer has the session.
-    #[error("session expired, start a new background_task ({why})")]
+    #[error("{} ({why})", mw_model::SESSION_EXPIRED)]
     Expired {
         /// What it said.
         why: String,

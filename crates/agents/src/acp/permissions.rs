@@ -5,31 +5,19 @@ use std::path::PathBuf;
 use agent_client_protocol::v1::schema::{
     PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome,
 };
-use meanwhile::engine::{GatedCall, Nobody, Policy, Runtime, TaskRequest};
-use meanwhile::{Error, Settings};
+use meanwhile::engine::{GatedCall, Nobody, Policy, TaskRequest};
+use meanwhile::{Error, Meanwhile};
 use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{EnvVar, RawText};
-use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
+use mw_policy::{Decision, Grant, Mode, Reason, Tool, ToolClass, Verdict};
 
 use super::requested::Operation;
-
-/// The answer to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// Allowed, this time.
-    Allow,
-    /// Denied.
-    Reject {
-        /// The reason, for people and models.
-        reason: String,
-    },
-}
 
 /// Decides about the requests of an agent by the policy, and asks a person if the policy requires it. It may block: it is
 /// called on a separate thread.
 pub struct PolicyPermissions {
     /// The home in which approval requests are stored.
-    pub settings: Settings,
+    pub home: Meanwhile,
     /// The session of the agent.
     pub session: String,
     /// The policy, and how long a request stays open.
@@ -48,7 +36,14 @@ fn ruled(decision: Decision, why: String) -> Verdict {
         Decision::Allow => Vec::new(),
         Decision::Ask | Decision::Deny => vec![Reason { part: String::new(), why }],
     };
-    Verdict { decision, reasons, effects: Vec::new(), rules: Vec::new(), parsed: true }
+    Verdict {
+        decision,
+        reasons,
+        effects: Vec::new(),
+        rules: Vec::new(),
+        parsed: true,
+        grant: Grant::default(),
+    }
 }
 
 impl PolicyPermissions {
@@ -71,8 +66,7 @@ impl PolicyPermissions {
     /// Returns the current policy: the host of the session may have changed the mode. If its setting cannot be read,
     /// nothing is allowed.
     fn policy(&self) -> Policy {
-        let runtime = Runtime::open(self.settings.clone());
-        let mode = match runtime.and_then(|runtime| runtime.approvals().session_policy(&self.session)) {
+        let mode = match self.home.with(|runtime| runtime.approvals().session_policy(&self.session)) {
             Ok(Some(session_policy)) => session_policy.mode_beside(self.policy.mode),
             Ok(None) => self.policy.mode,
             Err(_) => Mode::Ci,
@@ -103,10 +97,12 @@ impl PolicyPermissions {
 
     /// Asks for approval, and waits for the answer as long as the request stays open.
     fn propose(&self, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
-        let runtime = Runtime::open(self.settings.clone())?;
         let gated_call = GatedCall { tool: runs(), policy: &self.policy(), asker: &Nobody };
         let Operation::Command { command, cwd, env } = asked else {
-            return runtime.approvals().pass_judged(&self.session, &asked.to_string(), verdict, &gated_call);
+            let text = asked.to_string();
+            return self
+                .home
+                .with(|runtime| runtime.approvals().pass_judged(&self.session, &text, verdict, &gated_call));
         };
         let var = |(name, value): &(String, String)| EnvVar {
             name: name.as_str().into(),
@@ -114,7 +110,7 @@ impl PolicyPermissions {
         };
         let (cwd, env) = (cwd.as_ref().unwrap_or(&self.cwd), env.iter().map(var).collect());
         let request = TaskRequest::new(&self.session, command.clone(), cwd.clone(), env);
-        runtime.approvals().pass_foreign(&request, verdict, &gated_call)
+        self.home.with(|runtime| runtime.approvals().pass_foreign(&request, verdict, &gated_call))
     }
 }
 
@@ -126,19 +122,17 @@ fn runs() -> Tool {
 
 impl PolicyPermissions {
     /// Decides. If a person must be asked, `is_approved` is called first: it says whether the same was already approved.
-    pub(crate) fn ask(&self, asked: &Operation, is_approved: impl FnOnce() -> bool) -> Answer {
+    /// An error is the reason for a denial, for people and models.
+    pub(crate) fn ask(&self, asked: &Operation, is_approved: impl FnOnce() -> bool) -> Result<(), String> {
         let verdict = self.verdict(asked);
         match verdict.decision {
-            Decision::Allow => Answer::Allow,
+            Decision::Allow => Ok(()),
             Decision::Deny => {
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-                Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) }
+                Err(format!("denied: {}", reasons.join("; ")))
             }
-            Decision::Ask if is_approved() => Answer::Allow,
-            Decision::Ask => match self.propose(asked, &verdict) {
-                Ok(()) => Answer::Allow,
-                Err(error) => Answer::Reject { reason: error.to_string() },
-            },
+            Decision::Ask if is_approved() => Ok(()),
+            Decision::Ask => self.propose(asked, &verdict).map_err(|error| error.to_string()),
         }
     }
 
@@ -148,15 +142,15 @@ impl PolicyPermissions {
         if self.verdict(asked).decision != Decision::Ask {
             return false;
         }
-        let Ok(runtime) = Runtime::open(self.settings.clone()) else { return false };
         // Only a request that is open in the store can be answered by a person.
-        let open = runtime.approvals().find_approval(question.as_str());
+        let open = self.home.with(|runtime| runtime.approvals().find_approval(question.as_str()));
         if !open.is_ok_and(|entry| matches!(entry.state, ApprovalState::Open)) {
             return false;
         }
         asking();
         // The agent itself reads the answer, and notices if the store fails.
-        let _ = runtime.approvals().await_answer(question, &self.policy());
+        let policy = self.policy();
+        let _ = self.home.with(|runtime| runtime.approvals().await_answer(question, &policy));
         true
     }
 

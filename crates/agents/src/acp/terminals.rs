@@ -34,8 +34,8 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
-    fn runtime(&self) -> Result<Runtime, Error> {
-        Runtime::open(self.permissions.settings.clone())
+    fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T, Error>) -> Result<T, Error> {
+        self.permissions.home.with(work)
     }
 
     fn scope(&self) -> Scope {
@@ -61,13 +61,14 @@ impl Terminals {
         }
         let cwd = request.cwd.clone().unwrap_or_else(|| self.permissions.cwd.clone());
         // It needs no slot, because the agent waits for it.
-        let task = self.runtime()?.starts().start(&TaskRequest {
+        let task = TaskRequest {
             uncounted: true,
             limits: self.limits.clone(),
             approval: Approval::Auto,
             reporter: self.holder.clone(),
             ..TaskRequest::new(&self.session, self.command(request), cwd, env)
-        })?;
+        };
+        let task = self.with(|runtime| runtime.starts().start(&task))?;
         let id = task.task.id.to_string();
         let limit = request.output_byte_limit.unwrap_or(USUAL_LIMIT);
         self.known.locked().insert(id.clone(), limit);
@@ -75,21 +76,22 @@ impl Terminals {
     }
 
     pub(crate) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
-        let runtime = self.runtime()?;
-        let task = runtime.tasks().task(id, &self.scope())?;
         let most = self.known.locked().get(id).copied().unwrap_or(USUAL_LIMIT);
         let request =
             ReadRequest { from: ReadFrom::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-        let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
-        let mut text = clean_text(&read.text());
-        if task.status.is_terminal() {
-            self.told(&runtime, &task.id)?;
-        } else if runtime.live().is_moved_to_background(&task.id) {
-            let name = task.handle();
-            text.push_str(&format!("\n[moved to the background by the user; it continues as {name}]\n"));
-        }
-        let reply = TerminalOutputResponse::new(text, read.has_earlier);
-        Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
+        self.with(|runtime| {
+            let task = runtime.tasks().task(id, &self.scope())?;
+            let read = runtime.reader().read_shown(id, &self.scope(), &request)?;
+            let mut text = clean_text(&read.text());
+            if task.status.is_terminal() {
+                self.note_reported(runtime, &task.id)?;
+            } else if runtime.live().is_moved_to_background(&task.id) {
+                let name = task.handle();
+                text.push_str(&format!("\n[moved to the background by the user; it continues as {name}]\n"));
+            }
+            let reply = TerminalOutputResponse::new(text, read.has_earlier);
+            Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
+        })
     }
 
     /// Returns the task of a terminal and its last lines, for a screen.
@@ -98,7 +100,7 @@ impl Terminals {
         const BYTES: u64 = 8 << 10;
         let request =
             ReadRequest { from: ReadFrom::TailLines(LINES), max_bytes: BYTES, ..ReadRequest::default() };
-        let read = self.runtime().and_then(|runtime| {
+        let read = self.with(|runtime| {
             let task = runtime.tasks().task(id, &self.scope())?;
             let text = clean_text(&runtime.reader().read_shown(id, &self.scope(), &request)?.text());
             Ok(format!("[{}]\n{text}", task.handle()))
@@ -107,29 +109,29 @@ impl Terminals {
     }
 
     pub(crate) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
-        let runtime = self.runtime()?;
-        let task = runtime.lookup().resolve(id, &self.scope())?;
-        let request = WaitRequest {
-            tasks: vec![task],
-            any: false,
-            condition: Condition::Exit,
-            timeout: None,
-            poll_interval: self.holder.is_some().then_some(POLL_INTERVAL),
-        };
-        let waited = runtime.reader().wait_with(&request, |tasks| {
-            !tasks.iter().any(|task| runtime.live().is_moved_to_background(&task.id))
-        })?;
-        let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
-        if task.status.is_terminal() {
-            self.told(&runtime, &task.id)?;
-        } else {
-            self.leave(&runtime, &task.id)?;
-        }
-        Ok(exit_status(&task))
+        self.with(|runtime| {
+            let request = WaitRequest {
+                tasks: vec![runtime.lookup().resolve(id, &self.scope())?],
+                any: false,
+                condition: Condition::Exit,
+                timeout: None,
+                poll_interval: self.holder.is_some().then_some(POLL_INTERVAL),
+            };
+            let waited = runtime.reader().wait_with(&request, |tasks| {
+                !tasks.iter().any(|task| runtime.live().is_moved_to_background(&task.id))
+            })?;
+            let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
+            if task.status.is_terminal() {
+                self.note_reported(runtime, &task.id)?;
+            } else {
+                self.leave(runtime, &task.id)?;
+            }
+            Ok(exit_status(&task))
+        })
     }
 
     /// Records that the agent knows how a task ended.
-    fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
+    fn note_reported(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
         let kept = match &self.holder {
             Some(holder) => runtime.notifications().complete_reservation(task, holder)?,
             None => false,
@@ -146,12 +148,12 @@ impl Terminals {
 
     /// Lets the agent get notifications for all running tasks, because the turn that started them has ended.
     pub(crate) fn leave_all(&self) {
-        let Ok(runtime) = self.runtime() else { return };
-        for task in self.ids().iter().filter_map(|id| runtime.tasks().task(id, &self.scope()).ok()) {
-            if !task.status.is_terminal() {
-                // If this fails, it happens when this process ends.
-                let _ = self.leave(&runtime, &task.id);
-            }
+        for id in self.ids() {
+            // If this fails, it happens when this process ends.
+            let _ = self.with(|runtime| {
+                let task = runtime.tasks().task(&id, &self.scope())?;
+                if task.status.is_terminal() { Ok(()) } else { self.leave(runtime, &task.id) }
+            });
         }
     }
 
@@ -161,16 +163,14 @@ impl Terminals {
 
     /// Ends the command of a terminal, unless a person moved it to the background.
     pub(crate) fn kill(&self, id: &str) -> Result<(), Error> {
-        let runtime = self.runtime()?;
-        if runtime
-            .lookup()
-            .resolve(id, &self.scope())
-            .is_ok_and(|task| runtime.live().is_moved_to_background(&task))
-        {
-            return Ok(());
-        }
-        let request = KillRequest::term("its agent".to_owned());
-        runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
+        self.with(|runtime| {
+            let task = runtime.lookup().resolve(id, &self.scope());
+            if task.is_ok_and(|task| runtime.live().is_moved_to_background(&task)) {
+                return Ok(());
+            }
+            let request = KillRequest::term("its agent".to_owned());
+            runtime.notifications().kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
+        })
     }
 
     /// Ends the command of a terminal and forgets the terminal. The task stays recorded.

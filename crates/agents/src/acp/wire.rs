@@ -16,11 +16,11 @@ const LONGEST_LINE: u64 = 64 << 20;
 const WAITING_LINES: usize = 256;
 
 /// A line of an agent that the protocol does not handle.
-pub(crate) enum Heard {
+pub(crate) enum UnhandledLine {
     /// An update of the session.
     Update(Box<SessionUpdate>),
     /// A line that is not a message. Some agents print warnings or logs on standard output.
-    Garbage,
+    Invalid,
 }
 
 /// Lines to and from an agent.
@@ -34,7 +34,7 @@ pub(crate) type Transport = Lines<
 pub(crate) fn lines(
     input: impl Write + Send + 'static,
     output: impl Read + Send + 'static,
-    hear: impl Fn(Heard) + Send + 'static,
+    hear: impl Fn(UnhandledLine) + Send + 'static,
 ) -> Transport {
     let (outgoing, to_write) = mpsc::unbounded::<String>();
     write_lines(input, to_write);
@@ -44,7 +44,7 @@ pub(crate) fn lines(
 
 fn read_lines(
     output: impl Read + Send + 'static,
-    hear: impl Fn(Heard) + Send + 'static,
+    hear: impl Fn(UnhandledLine) + Send + 'static,
 ) -> Receiver<io::Result<String>> {
     let (mut sender, receiver) = mpsc::channel(WAITING_LINES);
     thread::spawn(move || {
@@ -59,13 +59,13 @@ fn read_lines(
             let message = str::from_utf8(&line).ok().map(str::trim);
             let parsed = message.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
             match (parsed.map(update), message) {
-                (Some(Some(update)), _) => hear(Heard::Update(Box::new(update))),
+                (Some(Some(update)), _) => hear(UnhandledLine::Update(Box::new(update))),
                 (Some(None), Some(text)) => {
                     if futures::executor::block_on(sender.send(Ok(text.to_owned()))).is_err() {
                         return;
                     }
                 }
-                (_, _) => hear(Heard::Garbage),
+                (_, _) => hear(UnhandledLine::Invalid),
             }
         }
     });
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_line_that_is_not_a_message_is_counted_and_skipped() {
         let (sender, heard) = std::sync::mpsc::channel();
-        let hear = move |heard| sender.send(matches!(heard, Heard::Garbage)).unwrap();
+        let hear = move |heard| sender.send(matches!(heard, UnhandledLine::Invalid)).unwrap();
         let text = b"hello\n{\"a\":1}\n\n[1]\n{broken\n\xff\xfe\n {\"b\":2} \n".as_slice();
         let lines: Vec<_> =
             futures::executor::block_on_stream(read_lines(text, hear)).map(Result::unwrap).collect();
@@ -122,7 +122,7 @@ mod tests {
         let text = [&update_line("a"), request, malformed, &update_line("b")].join("\n");
         let (sender, handled) = std::sync::mpsc::sync_channel(0);
         let hear = move |heard| {
-            assert!(matches!(heard, Heard::Update(_)));
+            assert!(matches!(heard, UnhandledLine::Update(_)));
             sender.send(()).unwrap();
         };
         let mut lines = read_lines(io::Cursor::new(text), hear);

@@ -12,7 +12,8 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, v1};
 use meanwhile::Scope;
-use meanwhile::engine::{Home, Runtime};
+use meanwhile::engine::Home;
+use mw_desk::text::with_hint;
 use mw_model::TaskId;
 use mw_policy::Mode;
 use serde_json::{Map, Value, json};
@@ -26,8 +27,8 @@ use super::instructions::system_prompt;
 use super::model::{Model, ModelError};
 use super::options::{AgentOptions, Project};
 use super::servers::{Servers, own_session};
-use super::session::{Session, Work};
-use super::store::{Found, Store, StoreError, new_id};
+use super::session::{AcpSession, Work};
+use super::session_log::{LoadedSession, SessionLog, SessionLogError, new_id};
 use super::turn::failed;
 use crate::delivery::calls::Calls;
 use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
@@ -48,7 +49,7 @@ pub(super) struct Agent {
     /// Cancelled when the agent shuts down.
     pub(super) closing: CancellationToken,
     model: OnceLock<Result<Model, ModelError>>,
-    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    sessions: Mutex<HashMap<String, Arc<AcpSession>>>,
     /// Whether the client reads and writes files.
     client_files: Mutex<FileSystemCapabilities>,
 }
@@ -65,7 +66,7 @@ impl Agent {
         };
         Self {
             toolset: Arc::new(Toolset::of(options.dialect).waiting(options.limits.wait_ms)),
-            deliveries: Deliveries::new(Arc::new(options.settings.clone()), delivery, options.tells),
+            deliveries: Deliveries::new(options.home.clone(), delivery, options.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             model: OnceLock::new(),
@@ -91,7 +92,7 @@ impl Agent {
         self.model.get_or_init(made).clone()
     }
 
-    pub(super) fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
+    pub(super) fn session(&self, id: &SessionId) -> Result<Arc<AcpSession>, Error> {
         let sessions = self.sessions.locked();
         sessions.get(&*id.0).cloned().ok_or_else(|| {
             Error::new(-32602, format!("no session {:?}: create one with session/new, or load it", &*id.0))
@@ -99,9 +100,9 @@ impl Agent {
     }
 
     /// Returns the name of a task that was just started, in the agent's dialect.
-    pub(super) fn name_of_task(&self, session: &Session, task: &TaskId) -> String {
+    pub(super) fn name_of_task(&self, session: &AcpSession, task: &TaskId) -> String {
         let scope = Scope::Session(session.call_settings.session.clone());
-        let find = || Runtime::open(session.settings.as_ref().clone())?.tasks().task(task.as_str(), &scope);
+        let find = || session.home.with(|runtime| runtime.tasks().task(task.as_str(), &scope));
         match tokio::task::block_in_place(find) {
             Ok(task) => self.options.dialect.handle(&task),
             Err(_) => task.to_string(),
@@ -131,11 +132,11 @@ impl Agent {
     pub(super) async fn begin(&self, request: &NewSessionRequest) -> Result<NewSessionResponse, Error> {
         self.model().map_err(|error| missing(&error))?;
         let id = new_id().map_err(|error| failed("random", &error.to_string(), ""))?;
-        let home = Home::open(&self.options.settings.home)
+        let home = Home::open(&self.options.home.settings().home)
             .map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
-        let store = Store::create(home.root(), &id, &request.cwd.to_string_lossy());
+        let store = SessionLog::create(home.root(), &id, &request.cwd.to_string_lossy());
         let store = store.map_err(|error| unusable(&error))?;
-        let found = Found { store, conversation: Conversation::default(), torn: 0 };
+        let found = LoadedSession { store, conversation: Conversation::default(), torn: 0 };
         let (session, report) = self.open(id, request, found).await?;
         Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(report))
     }
@@ -144,7 +145,7 @@ impl Agent {
     pub(super) async fn load(
         &self,
         request: &LoadSessionRequest,
-    ) -> Result<(Arc<Session>, LoadSessionResponse), Error> {
+    ) -> Result<(Arc<AcpSession>, LoadSessionResponse), Error> {
         self.model().map_err(|error| missing(&error))?;
         let id = request.session_id.0.to_string();
         let parameters = NewSessionRequest::new(request.cwd.clone())
@@ -163,7 +164,8 @@ impl Agent {
             // Removing the session closes its file, which is opened again below.
             sessions.remove(&id);
         }
-        let found = Store::open(&self.options.settings.home, &id).map_err(|error| unusable(&error))?;
+        let found =
+            SessionLog::open(&self.options.home.settings().home, &id).map_err(|error| unusable(&error))?;
         let (session, report) = self.open(id, &parameters, found).await?;
         let response = LoadSessionResponse::new().modes(modes(session.mode())).meta(report);
         Ok((session, response))
@@ -173,32 +175,31 @@ impl Agent {
         &self,
         id: String,
         parameters: &NewSessionRequest,
-        found: Found,
-    ) -> Result<(Arc<Session>, Map<String, Value>), Error> {
+        found: LoadedSession,
+    ) -> Result<(Arc<AcpSession>, Map<String, Value>), Error> {
         let refused = |why: String| Error::new(-32602, why);
         if !parameters.cwd.is_absolute() {
             return Err(refused(format!("cwd {} is not absolute", parameters.cwd.display())));
         }
         let roots =
             ProjectRoots::new(&parameters.cwd, &parameters.additional_directories).map_err(refused)?;
-        let Project { settings, mut call_settings } =
+        let Project { home, mut call_settings } =
             (self.options.project)(roots.root()).map_err(|why| failed("settings", &why, ""))?;
         let named =
             parameters.mcp_servers.iter().find_map(own_session).or_else(|| self.options.session.clone());
         // Inside a task, the agent always acts for the session of the task.
-        let around = Runtime::open(settings.clone())
-            .map(|runtime| runtime.approvals().enclosing_session(named.as_deref()));
+        let around = home.with(|runtime| Ok(runtime.approvals().enclosing_session(named.as_deref())));
         let around = around.map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
         call_settings.session = around.unwrap_or_else(|| format!("acp:{id}"));
         call_settings.cwd = roots.root().to_owned();
-        let at_end = AtEnd::of(&call_settings, &settings);
+        let at_end = AtEnd::of(&call_settings, &home);
         let system = system_prompt(roots.root(), self.options.dialect, call_settings.background, at_end);
-        let Found { store, conversation, torn } = found;
+        let LoadedSession { store, conversation, torn } = found;
         let (servers, missing) = Servers::start(&parameters.mcp_servers, roots.root()).await;
-        let session = Session {
+        let session = AcpSession {
             id,
             roots,
-            settings: Arc::new(settings),
+            home,
             mode: Mutex::new(call_settings.policy.mode),
             call_settings,
             system,
@@ -261,15 +262,15 @@ pub(super) fn meta(value: Value) -> Map<String, Value> {
 }
 
 fn missing(error: &ModelError) -> Error {
-    let message = format!("{}. {}", error.message, error.hint);
-    Error::new(-32000, message).data(json!({"code": "model_missing", "hint": error.hint}))
+    Error::new(-32000, with_hint(&error.message, &error.hint))
+        .data(json!({"code": "model_missing", "hint": error.hint}))
 }
 
-fn unusable(error: &StoreError) -> Error {
+fn unusable(error: &SessionLogError) -> Error {
     let code = match error {
-        StoreError::NotFound(_) => -32002,
-        StoreError::InUse(_) => -32600,
-        StoreError::Damaged { .. } | StoreError::Io { .. } => -32603,
+        SessionLogError::NotFound(_) => -32002,
+        SessionLogError::InUse(_) => -32600,
+        SessionLogError::Damaged { .. } | SessionLogError::Io { .. } => -32603,
     };
     Error::new(code, error.to_string())
 }

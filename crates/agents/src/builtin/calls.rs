@@ -9,11 +9,11 @@ use mw_model::{Status, TraceParent};
 use serde_json::{Map, Value};
 
 use super::caller::TurnCaller;
-use super::conversation::{Answered, Call, Record};
+use super::conversation::{Answered, ModelToolCall, Record};
 use super::files::{FileCall, FileTool};
 use super::gate::Wanted;
 use super::notices::Notices;
-use super::turn::{Interrupted, Turn};
+use super::turn::{Interrupted, ModelTurn};
 use super::{engine_tools, files, gate, notices, titles};
 use crate::delivery::receipts::Receipt;
 use mw_tools::ToolSpec;
@@ -47,9 +47,9 @@ impl CallResult {
     }
 }
 
-impl Turn<'_> {
+impl ModelTurn<'_> {
     /// Runs one call and records its result.
-    pub(super) async fn carry_out(&mut self, call: &Call) -> Result<(), Interrupted> {
+    pub(super) async fn carry_out(&mut self, call: &ModelToolCall) -> Result<(), Interrupted> {
         let id = format!("call-{}", self.work.conversation.records().len());
         let empty = Map::new();
         let arguments = call.arguments.as_object();
@@ -114,7 +114,7 @@ impl Turn<'_> {
         }
     }
 
-    fn locations(&self, call: &Call) -> Vec<ToolCallLocation> {
+    fn locations(&self, call: &ModelToolCall) -> Vec<ToolCallLocation> {
         let path = FileTool::named(&call.tool).and_then(|_| call.arguments.get("path")?.as_str());
         let found = path.and_then(|path| self.session.roots.find(path).ok());
         found.map(|path| vec![ToolCallLocation::new(path)]).unwrap_or_default()
@@ -123,7 +123,7 @@ impl Turn<'_> {
     /// Checks the call, which may ask the user, and runs it.
     async fn decided(
         &self,
-        call: &Call,
+        call: &ModelToolCall,
         arguments: &Map<String, Value>,
         begun: ToolCall,
         span: Option<&OwnSpan>,

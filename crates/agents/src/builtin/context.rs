@@ -4,8 +4,8 @@ use genai::chat::ChatRequest;
 use mw_model::both_ends;
 
 use super::conversation::{Conversation, Record};
-use super::model::{Reply, Said};
-use super::turn::{Interrupted, Turn};
+use super::model::{AnswerPiece, ModelReply};
+use super::turn::{Interrupted, ModelTurn};
 
 /// The fraction of the context window at which the conversation is trimmed.
 const TRIM_AT: f64 = 0.8;
@@ -20,7 +20,7 @@ const REQUEST: &str = "Summarise this conversation between a user and a coding a
     what was done, what failed and why, tasks that still run with their ids, and what is left to do. \
     Be brief. Write only the summary.";
 
-impl Turn<'_> {
+impl ModelTurn<'_> {
     /// Trims the conversation if it has become too long.
     pub(super) async fn trim(&mut self) -> Result<(), Interrupted> {
         let size = self.agent.options.limits.context_tokens;
@@ -34,12 +34,12 @@ impl Turn<'_> {
         let request = ChatRequest::from_user(format!("{REQUEST}\n\n{text}"));
         let answer = tokio::select! {
             answer = self.model.ask(&request, |said| match said {
-                Said::Text(_) | Said::Thought(_) | Said::Pause(_) => {}
+                AnswerPiece::Text(_) | AnswerPiece::Thought(_) | AnswerPiece::Pause(_) => {}
             }) => answer,
             () = self.cancelled.cancelled() => return Err(Interrupted::Cancelled),
             () = self.agent.closing.cancelled() => return Err(Interrupted::Closing),
         };
-        if let Ok(Reply { usage: Some(usage), .. }) = &answer {
+        if let Ok(ModelReply { usage: Some(usage), .. }) = &answer {
             self.spend(*usage);
         }
         let conversation = &self.work.conversation;
@@ -186,15 +186,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::builtin::conversation::{Answered, Call, Spoken};
+    use crate::builtin::conversation::{Answered, ModelAnswer, ModelToolCall};
 
     fn user(text: &str) -> Record {
         Record::User { text: text.to_owned(), notices: Vec::new() }
     }
 
     fn call() -> Record {
-        let call = Call { id: "c".to_owned(), tool: "shell".to_owned(), arguments: json!({"command": "ls"}) };
-        Record::Assistant(Spoken { calls: vec![call], ..Spoken::default() })
+        let call = ModelToolCall {
+            id: "c".to_owned(),
+            tool: "shell".to_owned(),
+            arguments: json!({"command": "ls"}),
+        };
+        Record::Assistant(ModelAnswer { calls: vec![call], ..ModelAnswer::default() })
     }
 
     fn result(size: usize) -> Record {

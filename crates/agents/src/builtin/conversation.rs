@@ -26,7 +26,7 @@ pub(super) enum Record {
         notices: Vec<Block>,
     },
     /// An answer of the model.
-    Assistant(Spoken),
+    Assistant(ModelAnswer),
     /// The result of a call.
     Result(Answered),
     /// A summary of the first records.
@@ -50,12 +50,12 @@ pub(super) struct Block {
 
 /// One answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Spoken {
+pub(super) struct ModelAnswer {
     pub(super) text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) thoughts: Vec<Thought>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<ModelToolCall>,
 }
 
 /// A thought, with the provider's signature.
@@ -68,13 +68,13 @@ pub(super) struct Thought {
 
 /// A call requested by the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Call {
+pub(super) struct ModelToolCall {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
-impl Call {
+impl ModelToolCall {
     /// Creates the result of a call that was not run. Every endpoint requires a result for each call.
     pub(super) fn not_run(&self, why: &str) -> Record {
         Record::Result(Answered {
@@ -190,7 +190,7 @@ impl Conversation {
     }
 
     /// Returns the calls of the model's last answer that have no result.
-    pub(super) fn unanswered(&self) -> Vec<Call> {
+    pub(super) fn unanswered(&self) -> Vec<ModelToolCall> {
         let Some(at) = self.records.iter().rposition(|record| matches!(record, Record::Assistant(_))) else {
             return Vec::new();
         };
@@ -224,8 +224,12 @@ mod tests {
     }
 
     fn calls(ids: &[&str]) -> Record {
-        let call = |id: &&str| Call { id: (*id).to_owned(), tool: "shell".to_owned(), arguments: json!({}) };
-        Record::Assistant(Spoken { calls: ids.iter().map(call).collect(), ..Spoken::default() })
+        let call = |id: &&str| ModelToolCall {
+            id: (*id).to_owned(),
+            tool: "shell".to_owned(),
+            arguments: json!({}),
+        };
+        Record::Assistant(ModelAnswer { calls: ids.iter().map(call).collect(), ..ModelAnswer::default() })
     }
 
     fn result(id: &str, notices: Vec<Block>) -> Record {
@@ -276,7 +280,7 @@ mod tests {
     #[test]
     fn a_record_survives_json() {
         let thought = Thought { text: "hm".to_owned(), signature: Some("s".to_owned()) };
-        let spoken = Spoken { text: "t".to_owned(), thoughts: vec![thought], calls: Vec::new() };
+        let spoken = ModelAnswer { text: "t".to_owned(), thoughts: vec![thought], calls: Vec::new() };
         for record in [user("go"), calls(&["a"]), result("a", vec![]), Record::Assistant(spoken)] {
             let text = serde_json::to_string(&record).unwrap();
             assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record, "{text}");

@@ -4,14 +4,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::engine::{OwnSpan, Runtime};
+use meanwhile::engine::OwnSpan;
 use serde_json::{Map, Value, json};
 
 use super::caller::TurnCaller;
 use super::calls::CallResult;
-use super::conversation::Call;
-use super::turn::Turn;
+use super::conversation::ModelToolCall;
+use super::turn::ModelTurn;
 use crate::delivery::receipts::{Receipt, note_known};
+use mw_desk::text::error_text;
 use mw_tools::call::{CallContext, CallTrace, Reply, put_below};
 
 /// How long a turn waits at its end for a cancelled command to exit.
@@ -20,8 +21,8 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// Runs a call of one of the engine's tools on a separate thread. `span` is that of the call. Returns `None` if there is
 /// no such tool.
 pub(super) async fn call(
-    turn: &Turn<'_>,
-    wanted: &Call,
+    turn: &ModelTurn<'_>,
+    wanted: &ModelToolCall,
     arguments: &Map<String, Value>,
     caller: TurnCaller,
     span: Option<&OwnSpan>,
@@ -30,7 +31,7 @@ pub(super) async fn call(
     let call = agent.calls.begin().await;
     let holder = agent.deliveries.lease(&session.call_settings.session.as_str().into()).await;
     let cancelled = caller.cancelled.clone();
-    let (toolset, settings) = (Arc::clone(&agent.toolset), Arc::clone(&session.settings));
+    let (toolset, home) = (Arc::clone(&agent.toolset), session.home.clone());
     let (name, arguments, mut call_settings) =
         (wanted.tool.clone(), arguments.clone(), session.call_settings_now());
     let message = wanted.id.clone();
@@ -40,30 +41,26 @@ pub(super) async fn call(
     let turn = turn.span.as_ref().map(OwnSpan::as_parent);
     let done = tokio::task::spawn_blocking(move || {
         let trace = turn.map(|turn| CallTrace { turn, started: Cell::new(None) });
-        let mut reply = match Runtime::open(settings.as_ref().clone()) {
-            Ok(runtime) => {
-                let holder = holder.as_ref();
-                let parent_message = Some(message.as_str());
-                let trace = trace.as_ref();
-                let cx = CallContext {
-                    holder,
-                    parent_message,
-                    trace,
-                    ..CallContext::new(&runtime, &call_settings, &caller)
-                };
-                let mut reply = toolset.call(&name, &arguments, &cx)?;
-                if caller.gave_up() {
-                    // The reply reports that the task was cancelled, so its end needs no notification.
-                    let told = std::mem::take(&mut reply.reported);
-                    told.iter().for_each(|task| _ = note_known(&runtime, task, holder));
-                }
-                reply
+        let called = home.with(|runtime| {
+            let holder = holder.as_ref();
+            let cx = CallContext {
+                holder,
+                parent_message: Some(&message),
+                trace: trace.as_ref(),
+                ..CallContext::new(runtime, &call_settings, &caller)
+            };
+            let mut reply = toolset.call(&name, &arguments, &cx);
+            if let Some(reply) = reply.as_mut().filter(|_| caller.gave_up()) {
+                // The reply reports that the task was cancelled, so its end needs no notification.
+                let reported = std::mem::take(&mut reply.reported);
+                reported.iter().for_each(|task| _ = note_known(runtime, task, holder));
             }
-            Err(error) => Reply::failure(format!("{error}. {}", error.hint()), json!({})),
-        };
+            Ok(reply)
+        });
+        let mut reply = called.unwrap_or_else(|error| Some(Reply::failure(error_text(&error), json!({}))))?;
         // If the caller no longer waits, this is dropped, and a notification reports the end.
-        let mut receipt = Receipt::new(settings, call);
-        receipt.told = std::mem::take(&mut reply.reported);
+        let mut receipt = Receipt::new(home, call);
+        receipt.reported_ends = std::mem::take(&mut reply.reported);
         receipt.spent = std::mem::take(&mut reply.removable);
         receipt.holder = holder;
         Some(CallResult {

@@ -4,12 +4,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use meanwhile::engine::{GatedCall, Policy, Runtime};
+use mw_desk::text::with_hint;
 use mw_model::CommandSpec;
 use mw_policy::{Decision, Tool, ToolClass, Verdict, foreign_tool};
 
 use super::caller::TurnCaller;
 use super::files::FileTool;
-use super::session::Session;
+use super::session::AcpSession;
 use mw_tools::call::next_step;
 
 /// A call to decide about.
@@ -22,7 +23,7 @@ pub(super) enum Wanted<'a> {
 
 /// Decides about a call, which may wait for a person. `text` is the exact call. The error is the reason for the refusal.
 pub(super) fn pass_call(
-    session: &Session,
+    session: &AcpSession,
     wanted: &Wanted<'_>,
     text: &str,
     asker: &TurnCaller,
@@ -40,11 +41,13 @@ pub(super) fn pass_call(
         return Ok(());
     }
     let passed = tokio::task::block_in_place(|| {
-        let runtime = Runtime::open(session.settings.as_ref().clone())?;
         let gated_call = GatedCall { tool, policy, asker };
-        runtime.approvals().pass_judged(&call_settings.session, text, &verdict, &gated_call)
+        let pass = |runtime: &Runtime| {
+            runtime.approvals().pass_judged(&call_settings.session, text, &verdict, &gated_call)
+        };
+        session.home.with(pass)
     });
-    passed.map_err(|error| format!("{error}. {}", next_step(&error)))
+    passed.map_err(|error| with_hint(&error.to_string(), &next_step(&error)))
 }
 
 /// Judges a file tool like the equivalent command: `cat` for reading, `tee` for writing.
@@ -85,7 +88,10 @@ mod tests {
             Path::new("/p/a"),
             Path::new("/p"),
         );
-        assert_eq!(verdict.reasons[0].to_string(), "`write_file`: writing a file is not for mode plan");
+        assert_eq!(
+            verdict.reasons[0].to_string(),
+            "`write_file`: writing a file is not allowed in mode plan"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall, ToolResponse};
 use serde_json::{Map, Value};
 
-use super::conversation::{Call, Record, Spoken};
+use super::conversation::{ModelAnswer, ModelToolCall, Record};
 
 /// Converts records to the messages of a model request. Calls and their results stay together.
 pub(super) fn messages_of(records: &[Record]) -> Vec<ChatMessage> {
@@ -43,7 +43,7 @@ fn flush(results: &mut Vec<ToolResponse>, messages: &mut Vec<ChatMessage>) {
     }
 }
 
-impl Spoken {
+impl ModelAnswer {
     /// Converts the answer to a message of a model request. Returns `None` if it is empty.
     fn written(&self) -> Option<ChatMessage> {
         let mut parts = Vec::new();
@@ -60,7 +60,7 @@ impl Spoken {
         if !self.text.is_empty() {
             parts.push(ContentPart::Text(self.text.clone()));
         }
-        let call = |call: &Call| {
+        let call = |call: &ModelToolCall| {
             ContentPart::ToolCall(ToolCall {
                 call_id: call.id.clone(),
                 fn_name: call.tool.clone(),

@@ -1,12 +1,12 @@
 //! The built-in agent: a small loop around a model endpoint, offered as an agent of the Agent Client Protocol.
 //!
 //! ```text
-//! client ─▶ serve ─▶ Turn ──▶ Model (OpenAI-compatible, Anthropic, Ollama), streamed
+//! client ─▶ serve ─▶ turn ──▶ Model (OpenAI-compatible, Anthropic, Ollama), streamed
 //!   ▲                 │  ▲        │ calls
 //!   │ updates         │  └────────▼
 //!   └─────────────────┤      gate (policy; asks the client) ─▶ tools of the engine · files · MCP servers
 //!                     ▼
-//!                  Store: agent-sessions/<id>/transcript.jsonl
+//!                SessionLog: agent-sessions/<id>/transcript.jsonl
 //! ```
 //!
 //! A turn is one async task, and no handler blocks. Each record is written to disk before anything depends on it. A
@@ -30,11 +30,11 @@ mod replay;
 mod serve;
 mod servers;
 mod session;
+mod session_log;
 mod spans;
-mod store;
 mod titles;
 mod turn;
 
-pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
+pub use model::{ModelChoice, ModelError, ModelOptions, Provider};
 pub use options::{AgentLimits, AgentOptions, Project, ProjectLoader};
 pub use serve::serve_agent;

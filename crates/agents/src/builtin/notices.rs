@@ -1,12 +1,10 @@
 //! Adds the notifications of a session to its conversation.
 
-use std::sync::Arc;
-
-use mw_model::{News, Status};
+use mw_model::{NoticeKind, Status};
 
 use super::agent::Agent;
 use super::conversation::Block;
-use super::session::Session;
+use super::session::AcpSession;
 use crate::delivery::deliveries::{Drained, Notification};
 use crate::delivery::receipts::Receipt;
 use mw_tools::call::{Over, StartedTask};
@@ -22,7 +20,7 @@ pub(super) struct Notices {
 /// Takes the notifications of the session, except those that the conversation or the reply already contains.
 pub(super) async fn take(
     agent: &Agent,
-    session: &Session,
+    session: &AcpSession,
     known: impl Fn(i64) -> bool,
     receipt: &mut Option<Receipt>,
     started: Option<&StartedTask>,
@@ -32,13 +30,13 @@ pub(super) async fn take(
     if held.is_none() {
         return Notices::default();
     }
-    let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
-    let is_told = |one: &Notification| one.notice.is_ending() && told.contains(&one.notice.task);
-    let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
+    let reported = receipt.as_ref().map(|receipt| receipt.reported_ends.clone()).unwrap_or_default();
+    let is_reported = |one: &Notification| one.notice.is_ending() && reported.contains(&one.notice.task);
+    let new = notices.into_iter().filter(|one| !is_reported(one)).filter(|one| !known(one.notice.number));
     let mut over = None;
-    let news = news.inspect(|one| {
-        if let (Some(end), News::Ended { cause }) =
-            (started.and_then(|started| started.over(&one.notice)), &one.notice.news)
+    let new = new.inspect(|one| {
+        if let (Some(end), NoticeKind::Ended { cause }) =
+            (started.and_then(|started| started.over(&one.notice)), &one.notice.kind)
         {
             over = Some((end, cause.status()));
         }
@@ -49,7 +47,7 @@ pub(super) async fn take(
         after: started.is_some_and(|started| started.is_of(&one.notice)),
         text: one.block,
     };
-    let mut blocks: Vec<_> = news.map(block).collect();
+    let mut blocks: Vec<_> = new.map(block).collect();
     if left > 0 {
         let text = format!("[{left} more notifications follow with the next reply]");
         blocks.push(Block { number: 0, text, after: false });
@@ -57,7 +55,7 @@ pub(super) async fn take(
     match receipt {
         Some(receipt) => receipt.notices = held,
         None => {
-            let mut new = Receipt::new(Arc::clone(&session.settings), agent.calls.begin().await);
+            let mut new = Receipt::new(session.home.clone(), agent.calls.begin().await);
             new.notices = held;
             *receipt = Some(new);
         }

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use meanwhile::Settings;
+use meanwhile::Meanwhile;
 use meanwhile::engine::SessionPolicy;
 
 use super::model::{ModelChoice, ModelError};
-use crate::delivery::deliveries::Tells;
+use crate::delivery::deliveries::DeliveredWith;
 use mw_tools::call::CallSettings;
 use mw_tools::dialects::Dialect;
 
 /// The options of the built-in agent.
 pub struct AgentOptions {
-    /// The settings of the engine.
-    pub settings: Settings,
+    /// The home.
+    pub home: Meanwhile,
     /// The model, or the reason why there is none.
     pub model: Result<ModelChoice, ModelError>,
     /// The limits of a turn.
@@ -26,7 +26,7 @@ pub struct AgentOptions {
     /// The dialect of the model's tools.
     pub dialect: Dialect,
     /// The process that delivers the notifications of a session.
-    pub tells: Tells,
+    pub tells: DeliveredWith,
     /// Loads the settings of a project's directory.
     pub project: ProjectLoader,
 }
@@ -36,8 +36,8 @@ pub type ProjectLoader = Box<dyn Fn(&Path) -> Result<Project, String> + Send + S
 
 /// The settings of a project's directory.
 pub struct Project {
-    /// The settings of the engine.
-    pub settings: Settings,
+    /// The home, with the settings of the directory.
+    pub home: Meanwhile,
     /// The settings of calls. Session and directory are set separately for each session.
     pub call_settings: CallSettings,
 }

@@ -7,11 +7,11 @@ use serde_json::Map;
 
 use super::client::SessionClient;
 use super::conversation::Record;
-use super::session::Session;
+use super::session::AcpSession;
 use super::titles;
 
 /// Sends all records to the client, in order.
-pub(super) fn replay(session: &Session, client: &SessionClient) {
+pub(super) fn replay(session: &AcpSession, client: &SessionClient) {
     let Ok(work) = session.work.try_lock() else { return };
     // Calls are answered in order, so a result belongs to the oldest open call.
     let mut open = std::collections::VecDeque::new();

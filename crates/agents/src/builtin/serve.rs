@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
     CancelNotification, InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest,
-    PromptResponse, SetSessionModeRequest, SetSessionModeResponse,
+    PromptResponse, SetSessionModeRequest, SetSessionModeResponse, StopReason,
 };
 use agent_client_protocol::{ByteStreams, Error, v1};
 use mw_policy::Mode;
 use serde_json::json;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, meta};
-use super::model::Usage;
+use super::model::TokenUsage;
 use super::options::AgentOptions;
 use super::replay::replay;
 use super::turn;
@@ -88,22 +89,7 @@ async fn connection(
                         let (token, session) = expected?;
                         let client = agent.client(&connection, &request.session_id);
                         let turn = turn::run(&agent, &session, &token, &client, &request.prompt);
-                        tokio::pin!(turn);
-                        let (reason, usage) = tokio::select! {
-                            ended = &mut turn => ended?,
-                            () = cancellation.cancelled() => {
-                                token.cancel();
-                                turn.await?
-                            }
-                        };
-                        let response = PromptResponse::new(reason);
-                        Ok(match usage {
-                            Some(Usage { input, output }) => {
-                                let used = json!({"usage": {"input_tokens": input, "output_tokens": output}});
-                                response.meta(meta(used))
-                            }
-                            None => response,
-                        })
+                        answered(turn, &token, cancellation.cancelled()).await
                     };
                     let answer = answer.await;
                     // This fails only if the client has disconnected.
@@ -124,21 +110,44 @@ async fn connection(
         )
         .on_receive_request(
             async move |request: SetSessionModeRequest, responder, _| {
-                let agent = &mode;
-                let chosen = agent.session(&request.session_id).and_then(|session| {
-                    let name = &*request.mode_id.0;
-                    let names = Mode::ALL.map(Mode::name).join(", ");
-                    let mode = Mode::named(name).ok_or_else(|| {
-                        Error::new(-32602, format!("no mode {name:?}; choose one of {names}"))
-                    })?;
-                    agent.check_mode(mode)?;
-                    session.set_mode(mode);
-                    Ok(SetSessionModeResponse::new())
-                });
-                responder.respond_with_result(chosen)
+                responder.respond_with_result(set_mode(&mode, &request))
             },
             agent_client_protocol::on_receive_request!(),
         )
         .connect_to(streams)
         .await
+}
+
+/// Waits for the end of a turn, which is cancelled if its request is. Returns the response.
+async fn answered(
+    turn: impl Future<Output = Result<(StopReason, Option<TokenUsage>), Error>>,
+    token: &CancellationToken,
+    cancelled: impl Future<Output = ()>,
+) -> Result<PromptResponse, Error> {
+    tokio::pin!(turn);
+    let (reason, usage) = tokio::select! {
+        ended = &mut turn => ended?,
+        () = cancelled => {
+            token.cancel();
+            turn.await?
+        }
+    };
+    let response = PromptResponse::new(reason);
+    Ok(match usage {
+        Some(TokenUsage { input, output }) => {
+            response.meta(meta(json!({"usage": {"input_tokens": input, "output_tokens": output}})))
+        }
+        None => response,
+    })
+}
+
+fn set_mode(agent: &Agent, request: &SetSessionModeRequest) -> Result<SetSessionModeResponse, Error> {
+    let session = agent.session(&request.session_id)?;
+    let name = &*request.mode_id.0;
+    let names = Mode::ALL.map(Mode::name).join(", ");
+    let mode = Mode::named(name)
+        .ok_or_else(|| Error::new(-32602, format!("no mode {name:?}; choose one of {names}")))?;
+    agent.check_mode(mode)?;
+    session.set_mode(mode);
+    Ok(SetSessionModeResponse::new())
 }

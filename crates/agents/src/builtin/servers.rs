@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{McpServer, McpServerHttp, McpServerSse, McpServerStdio};
 use futures::future::join_all;
-use mw_model::first_bytes;
+use mw_model::head_with_note;
 use rmcp::model::{CallToolRequestParams, ContentBlock, Tool};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::TokioChildProcess;
@@ -116,7 +116,7 @@ impl Servers {
             other => format!("its server failed: {other}"),
         })?;
         let text: Vec<_> = result.content.iter().map(in_words).collect();
-        Ok((cut(&text.join("\n"), most_bytes), result.is_error == Some(true)))
+        Ok((head_with_note(&text.join("\n"), most_bytes).0, result.is_error == Some(true)))
     }
 
     /// Ends all servers.
@@ -139,8 +139,9 @@ pub(super) fn own_session(server: &McpServer) -> Option<String> {
 
 /// Returns whether a server is `mw mcp`.
 fn is_own(command: &std::path::Path, arguments: &[String]) -> bool {
-    let is_mw = command.file_name().is_some_and(|name| name == "mw" || name == "mw-surfaces")
-        || std::env::current_exe().is_ok_and(|own| own == command);
+    let is_mw =
+        command.file_name().is_some_and(|name| name == "mw" || name == "mw-engine" || name == "mw-surfaces")
+            || std::env::current_exe().is_ok_and(|own| own == command);
     is_mw && arguments.iter().any(|argument| argument == "mcp")
 }
 
@@ -187,13 +188,6 @@ fn in_words(block: &ContentBlock) -> String {
     }
 }
 
-fn cut(text: &str, most_bytes: usize) -> String {
-    match first_bytes(text, most_bytes) {
-        (_, 0) => text.to_owned(),
-        (head, left) => format!("{head}\n[{left} more bytes omitted]"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,11 +199,5 @@ mod tests {
         assert_eq!(numbered("a", 1), "a");
         assert_eq!(numbered("a", 2), "a_2");
         assert_eq!(numbered(&"x".repeat(64), 12).len(), 64);
-    }
-
-    #[test]
-    fn a_long_reply_is_cut_with_a_note() {
-        assert_eq!(cut("ääää", 5), "ää\n[4 more bytes omitted]");
-        assert_eq!(cut("short", 5), "short");
     }
 }

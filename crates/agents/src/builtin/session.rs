@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use meanwhile::Settings;
+use meanwhile::Meanwhile;
 use meanwhile::engine::Policy;
 use mw_policy::Mode;
 use tokio_util::sync::CancellationToken;
@@ -10,15 +10,16 @@ use tokio_util::sync::CancellationToken;
 use super::conversation::{Conversation, Record};
 use super::files::ProjectRoots;
 use super::servers::Servers;
-use super::store::{Store, StoreError};
+use super::session_log::{SessionLog, SessionLogError};
 use crate::lock::Lock;
 use mw_tools::call::CallSettings;
 
 /// A session of the agent.
-pub(super) struct Session {
+pub(super) struct AcpSession {
     pub(super) id: String,
     pub(super) roots: ProjectRoots,
-    pub(super) settings: Arc<Settings>,
+    /// The home, with the settings of the project.
+    pub(super) home: Meanwhile,
     /// The settings for calls of the engine's tools.
     pub(super) call_settings: CallSettings,
     /// The system prompt.
@@ -34,11 +35,11 @@ pub(super) struct Session {
 
 /// The state that a turn changes.
 pub(super) struct Work {
-    pub(super) store: Store,
+    pub(super) store: SessionLog,
     pub(super) conversation: Conversation,
 }
 
-impl Session {
+impl AcpSession {
     /// Returns the settings for a call that begins now. The client may have changed the mode.
     pub(super) fn call_settings_now(&self) -> CallSettings {
         let policy = Policy { mode: self.mode(), ..self.call_settings.policy.clone() };
@@ -71,13 +72,13 @@ impl Session {
 
 impl Work {
     /// Adds results for calls that were interrupted by a crash or a write error.
-    pub(super) fn mend(&mut self) -> Result<(), StoreError> {
+    pub(super) fn mend(&mut self) -> Result<(), SessionLogError> {
         let why = "the agent ended before this call was answered; it may have taken effect";
         self.conversation.unanswered().iter().try_for_each(|call| self.note(call.not_run(why)))
     }
 
     /// Adds a record. It is on disk when this returns.
-    pub(super) fn note(&mut self, record: Record) -> Result<(), StoreError> {
+    pub(super) fn note(&mut self, record: Record) -> Result<(), SessionLogError> {
         tokio::task::block_in_place(|| self.store.append(&record))?;
         self.conversation.take(record);
         Ok(())

@@ -3,21 +3,23 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::StopReason;
-use meanwhile::engine::{Outcome, OwnSpan, Runtime};
+use meanwhile::engine::{OwnSpan, Runtime, SpanOutcome};
 use mw_model::{EnvVar, TRACEPARENT_VARIABLE, TraceParent};
 use serde_json::{Value, json};
 
-use super::model::Usage;
-use super::session::Session;
+use super::model::TokenUsage;
+use super::session::AcpSession;
+use mw_tools::call::CallSettings;
 
 /// The name of the span of a turn.
 const TURN: &str = "chat_turn";
 
-impl Session {
+impl AcpSession {
     /// Begins the span of a turn. If this fails, the turn runs without a span.
     pub(super) fn begin_turn_span(&self) -> Option<OwnSpan> {
-        let told = self.call_settings.env.iter().rfind(|var| is_parent(var));
-        let parent = told.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
+        let parent_variable = self.call_settings.env.iter().rfind(|var| is_parent(var));
+        let parent =
+            parent_variable.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
         self.begin_span(TURN, parent)
     }
 
@@ -27,21 +29,19 @@ impl Session {
     }
 
     fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Option<OwnSpan> {
-        let begin = || Runtime::open(self.settings.as_ref().clone())?.traces().begin_span(name, parent);
-        tokio::task::block_in_place(begin).ok()
+        let begin = |runtime: &Runtime| runtime.traces().begin_span(name, parent);
+        tokio::task::block_in_place(|| self.home.with(begin)).ok()
     }
 
     /// Ends a span. If this fails, it is missing from the trace.
-    fn end_span(&self, span: Option<OwnSpan>, outcome: Outcome) -> Option<Runtime> {
-        let span = span?;
-        tokio::task::block_in_place(|| {
-            let runtime = Runtime::open(self.settings.as_ref().clone()).ok()?;
-            runtime
-                .traces()
-                .end_span(span, &self.call_settings.session, &self.call_settings.env, outcome)
-                .ok()?;
-            Some(runtime)
-        })
+    fn end_span(&self, span: OwnSpan, outcome: SpanOutcome, and_then: impl FnOnce(&Runtime)) {
+        let CallSettings { session, env, .. } = &self.call_settings;
+        let end = |runtime: &Runtime| {
+            runtime.traces().end_span(span, session, env, outcome)?;
+            and_then(runtime);
+            Ok(())
+        };
+        let _ = tokio::task::block_in_place(|| self.home.with(end));
     }
 
     /// Ends the span of a call and records the tool and the reason of a failure. The span of a call that started a
@@ -53,10 +53,11 @@ impl Session {
         failure: Option<&str>,
         started: Option<TraceParent>,
     ) {
-        let span = span.map(|span| started.into_iter().fold(span, OwnSpan::below));
+        let Some(span) = span else { return };
+        let span = started.into_iter().fold(span, OwnSpan::below);
         let error = failure.map(str::to_owned);
         let attributes = [("tool.name".to_owned(), Value::from(tool))].into();
-        let _ = self.end_span(span, Outcome { error, attributes });
+        self.end_span(span, SpanOutcome { error, attributes }, |_| {});
     }
 
     /// Ends the span of a turn, and exports all spans if an exporter is set.
@@ -65,10 +66,11 @@ impl Session {
         span: Option<OwnSpan>,
         model: &str,
         ended: Result<StopReason, &Error>,
-        usage: Option<Usage>,
+        usage: Option<TokenUsage>,
     ) {
+        let Some(span) = span else { return };
         let mut outcome =
-            Outcome { error: ended.err().map(|error| error.message.clone()), ..Outcome::default() };
+            SpanOutcome { error: ended.err().map(|error| error.message.clone()), ..SpanOutcome::default() };
         let mut add = |name: &str, value: Value| _ = outcome.attributes.insert(name.to_owned(), value);
         add("agent.model", model.into());
         if let Ok(reason) = ended {
@@ -78,9 +80,7 @@ impl Session {
             add("agent.input_tokens", usage.input.into());
             add("agent.output_tokens", usage.output.into());
         }
-        if let Some(runtime) = self.end_span(span, outcome) {
-            tokio::task::block_in_place(|| runtime.traces().send_spans_on());
-        }
+        self.end_span(span, outcome, |runtime| runtime.traces().send_spans_on());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use agent_client_protocol::v1::schema::ToolKind;
 use mw_model::clipped;
-use mw_policy::Tool;
+use mw_policy::{Tool, ToolClass};
 use serde_json::{Map, Value};
 
 use super::files::FileTool;
@@ -10,18 +10,17 @@ use super::files::FileTool;
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 100;
 
-/// Returns the kind of a tool.
+/// Returns the kind of a tool. The name may be of any dialect.
 pub(super) fn kind(tool: &str) -> ToolKind {
-    match FileTool::named(tool) {
-        Some(FileTool::Read) => ToolKind::Read,
-        Some(FileTool::Write | FileTool::Edit) => ToolKind::Edit,
-        Some(FileTool::Glob | FileTool::Grep) => ToolKind::Search,
-        None if runs_a_command(tool) => ToolKind::Execute,
-        None => match tool {
-            "task_input" => ToolKind::Execute,
-            "task_output" | "task_list" | "task_wait" => ToolKind::Read,
-            _ => ToolKind::Other,
-        },
+    let file = FileTool::named(tool);
+    if let Some(FileTool::Glob | FileTool::Grep) = file {
+        return ToolKind::Search;
+    }
+    match file.map(FileTool::as_judged).or_else(|| Tool::named(tool)).map(|tool| tool.class) {
+        Some(ToolClass::Starts | ToolClass::Awaits | ToolClass::Types) => ToolKind::Execute,
+        Some(ToolClass::Reads | ToolClass::ReadsFile) => ToolKind::Read,
+        Some(ToolClass::WritesFile) => ToolKind::Edit,
+        Some(ToolClass::Kills | ToolClass::Clears | ToolClass::Delegates) | None => ToolKind::Other,
     }
 }
 
@@ -33,14 +32,14 @@ pub(super) fn runs_a_command(tool: &str) -> bool {
 /// Returns a one-line description of a call.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
-    let words = match tool {
-        tool if runs_a_command(tool) => text("command").to_owned(),
-        "read_file" => format!("Read {}", text("path")),
-        "write_file" => format!("Write {}", text("path")),
-        "edit_file" => format!("Edit {}", text("path")),
-        "glob" => format!("Find {}", text("pattern")),
-        "grep" => format!("Search {}", text("pattern")),
-        _ => match arguments.get("task_id").or(arguments.get("task_ids")) {
+    let words = match FileTool::named(tool) {
+        Some(FileTool::Read) => format!("Read {}", text("path")),
+        Some(FileTool::Write) => format!("Write {}", text("path")),
+        Some(FileTool::Edit) => format!("Edit {}", text("path")),
+        Some(FileTool::Glob) => format!("Find {}", text("pattern")),
+        Some(FileTool::Grep) => format!("Search {}", text("pattern")),
+        None if runs_a_command(tool) => text("command").to_owned(),
+        None => match arguments.get("task_id").or(arguments.get("task_ids")) {
             Some(Value::String(id)) => format!("{tool} {id}"),
             Some(ids) => format!("{tool} {ids}"),
             None => tool.to_owned(),
@@ -56,6 +55,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_tool_has_the_same_kind_in_every_dialect() {
+        let kinds = |names: &[&str], expected| names.iter().all(|name| kind(name) == expected);
+        assert!(kinds(
+            &["shell", "Bash", "bg_start", "start_background_task", "task_input"],
+            ToolKind::Execute
+        ));
+        assert!(kinds(&["task_output", "TaskOutput", "bg_output", "check_task_status"], ToolKind::Read));
+        assert!(kinds(&["task_stop", "KillShell", "bg_kill", "agent", "unknown"], ToolKind::Other));
+        assert_eq!([kind("read_file"), kind("edit_file")], [ToolKind::Read, ToolKind::Edit]);
+    }
 
     #[test]
     fn a_title_is_one_short_line() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
-    ContentBlock, EmbeddedResourceResource, SessionUpdate, StopReason, UsageUpdate,
+    ContentBlock, EmbeddedResource, EmbeddedResourceResource, SessionUpdate, StopReason, UsageUpdate,
 };
 use genai::chat::{ChatRequest, Tool};
 use meanwhile::engine::OwnSpan;
@@ -13,19 +13,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
 use super::client::SessionClient;
-use super::conversation::{Call, Record, Spoken};
-use super::model::{Failure, Model, Said, Stop, Usage};
+use super::conversation::{ModelAnswer, ModelToolCall, Record};
+use super::model::{AnswerPiece, Failure, Model, ModelStop, TokenUsage};
 use super::notices;
-use super::session::{Session, Work};
-use super::store::StoreError;
+use super::session::{AcpSession, Work};
+use super::session_log::SessionLogError;
+use crate::acp::content::text_or;
 use crate::acp::own_agent::HEARD;
 use crate::delivery::receipts::Receipt;
+use mw_desk::text::with_hint;
 use mw_tools::ToolSpec;
 
 /// A running turn.
-pub(super) struct Turn<'a> {
+pub(super) struct ModelTurn<'a> {
     pub(super) agent: &'a Agent,
-    pub(super) session: &'a Session,
+    pub(super) session: &'a AcpSession,
     pub(super) model: &'a Model,
     pub(super) client: &'a SessionClient,
     pub(super) work: &'a mut Work,
@@ -33,7 +35,7 @@ pub(super) struct Turn<'a> {
     /// Whether the user's message was recorded.
     pub(super) is_recorded: bool,
     /// The number of tokens of this turn so far, if the endpoint reports it.
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<TokenUsage>,
     /// The span of the turn, which is the parent of its calls' spans.
     pub(super) span: Option<OwnSpan>,
 }
@@ -46,8 +48,8 @@ pub(super) enum Interrupted {
     Failed(Error),
 }
 
-impl From<StoreError> for Interrupted {
-    fn from(error: StoreError) -> Self {
+impl From<SessionLogError> for Interrupted {
+    fn from(error: SessionLogError) -> Self {
         Self::Failed(failed(
             "store",
             &error.to_string(),
@@ -58,11 +60,10 @@ impl From<StoreError> for Interrupted {
 
 /// Creates a protocol error with a code and a hint.
 pub(super) fn failed(code: &str, message: &str, hint: &str) -> Error {
-    let whole = if hint.is_empty() { message.to_owned() } else { format!("{message}. {hint}") };
-    Error::new(-32603, whole).data(json!({"code": code, "hint": hint}))
+    Error::new(-32603, with_hint(message, hint)).data(json!({"code": code, "hint": hint}))
 }
 
-impl Turn<'_> {
+impl ModelTurn<'_> {
     /// Runs the turn to its end.
     pub(super) async fn run(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Error> {
         match self.go(prompt).await {
@@ -102,12 +103,13 @@ impl Turn<'_> {
             let (spoken, stop) = self.ask_model(&specs).await?;
             let calls = spoken.calls.clone();
             self.work.note(Record::Assistant(spoken))?;
-            if stop == Stop::Refusal {
+            if stop == ModelStop::Refusal {
                 self.leave_out(&calls, "not run: the model refused")?;
                 return Ok(StopReason::Refusal);
             }
             if calls.is_empty() {
-                return Ok(if stop == Stop::Length { StopReason::MaxTokens } else { StopReason::EndTurn });
+                let is_cut = stop == ModelStop::Length;
+                return Ok(if is_cut { StopReason::MaxTokens } else { StopReason::EndTurn });
             }
             for (at, call) in calls.iter().enumerate() {
                 if calls_left == 0 {
@@ -127,7 +129,7 @@ impl Turn<'_> {
     }
 
     /// Adds results for calls that will not be run.
-    fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Interrupted> {
+    fn leave_out(&mut self, calls: &[ModelToolCall], why: &str) -> Result<(), Interrupted> {
         Ok(calls.iter().try_for_each(|call| self.work.note(call.not_run(why)))?)
     }
 
@@ -138,7 +140,7 @@ impl Turn<'_> {
         }
     }
 
-    async fn ask_model(&mut self, specs: &[ToolSpec]) -> Result<(Spoken, Stop), Interrupted> {
+    async fn ask_model(&mut self, specs: &[ToolSpec]) -> Result<(ModelAnswer, ModelStop), Interrupted> {
         let tools = specs.iter().map(|spec| {
             Tool::new(spec.name.as_str())
                 .with_description(spec.description.as_str())
@@ -150,12 +152,12 @@ impl Turn<'_> {
         let client = self.client;
         let mut heard = String::new();
         let on_piece = |said| match said {
-            Said::Text(text) => {
+            AnswerPiece::Text(text) => {
                 heard.push_str(&text);
                 client.text(text);
             }
-            Said::Thought(text) => client.thought(text),
-            Said::Pause(text) => client.thought(format!("[{text}]\n")),
+            AnswerPiece::Thought(text) => client.thought(text),
+            AnswerPiece::Pause(text) => client.thought(format!("[{text}]\n")),
         };
         let answer = tokio::select! {
             answer = self.model.ask(&request, on_piece) => Ok(answer),
@@ -165,7 +167,7 @@ impl Turn<'_> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(interrupted) => {
-                self.keep(Spoken { text: heard, ..Spoken::default() })?;
+                self.keep(ModelAnswer { text: heard, ..ModelAnswer::default() })?;
                 return Err(interrupted);
             }
         };
@@ -175,14 +177,14 @@ impl Turn<'_> {
                 Ok((reply.spoken, reply.stop))
             }
             Err((Failure { code, message, hint, .. }, spoken)) => {
-                self.keep(Spoken { calls: Vec::new(), ..spoken })?;
+                self.keep(ModelAnswer { calls: Vec::new(), ..spoken })?;
                 Err(Interrupted::Failed(failed(code, &message, &hint)))
             }
         }
     }
 
     /// Records the visible part of an interrupted answer, which lets the model continue from it.
-    fn keep(&mut self, spoken: Spoken) -> Result<(), Interrupted> {
+    fn keep(&mut self, spoken: ModelAnswer) -> Result<(), Interrupted> {
         if !spoken.text.is_empty() {
             self.work.note(Record::Assistant(spoken))?;
         }
@@ -190,7 +192,7 @@ impl Turn<'_> {
     }
 
     /// Counts the tokens of an answer and reports them to the client.
-    fn count(&mut self, usage: Option<Usage>) {
+    fn count(&mut self, usage: Option<TokenUsage>) {
         let Some(usage) = usage else { return };
         self.spend(usage);
         // The answer itself is the next record.
@@ -201,26 +203,21 @@ impl Turn<'_> {
     }
 
     /// Adds tokens to those of the turn.
-    pub(super) fn spend(&mut self, usage: Usage) {
-        let before = self.usage.unwrap_or(Usage { input: 0, output: 0 });
-        self.usage = Some(Usage { input: before.input + usage.input, output: before.output + usage.output });
+    pub(super) fn spend(&mut self, usage: TokenUsage) {
+        let before = self.usage.unwrap_or(TokenUsage { input: 0, output: 0 });
+        self.usage =
+            Some(TokenUsage { input: before.input + usage.input, output: before.output + usage.output });
     }
 }
 
 /// Converts a prompt to text. Other content is described in words.
 fn in_words(prompt: &[ContentBlock]) -> String {
     let words = |block: &ContentBlock| match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
-        ContentBlock::Resource(resource) => match &resource.resource {
-            EmbeddedResourceResource::TextResourceContents(text) => {
-                format!("<resource uri={:?}>\n{}\n</resource>", text.uri, text.text)
-            }
-            _ => "[non-text content omitted: this agent reads only text]".to_owned(),
-        },
-        ContentBlock::Image(_) => "[image omitted: this agent reads only text]".to_owned(),
-        ContentBlock::Audio(_) => "[audio omitted: this agent reads only text]".to_owned(),
-        _ => "[unknown content omitted]".to_owned(),
+        ContentBlock::Resource(EmbeddedResource {
+            resource: EmbeddedResourceResource::TextResourceContents(text),
+            ..
+        }) => format!("<resource uri={:?}>\n{}\n</resource>", text.uri, text.text),
+        other => text_or(other, |kind| format!("[{kind} omitted: this agent reads only text]")),
     };
     prompt.iter().map(words).collect::<Vec<_>>().join("\n")
 }
@@ -228,16 +225,16 @@ fn in_words(prompt: &[ContentBlock]) -> String {
 /// Runs a turn of a session, unless one is already running.
 pub(super) async fn run(
     agent: &Arc<Agent>,
-    session: &Session,
+    session: &AcpSession,
     cancelled: &CancellationToken,
     client: &SessionClient,
     prompt: &[ContentBlock],
-) -> Result<(StopReason, Option<Usage>), Error> {
+) -> Result<(StopReason, Option<TokenUsage>), Error> {
     let Ok(mut work) = Arc::clone(&session.work).try_lock_owned() else {
         return Err(Error::new(-32600, "a turn of this session is running: cancel it, or wait for its end"));
     };
     let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;
-    let mut turn = Turn {
+    let mut turn = ModelTurn {
         agent,
         session,
         model: &model,

@@ -13,7 +13,7 @@ const MAX_CALLS: u32 = 256;
 pub(crate) struct Calls(Arc<Semaphore>);
 
 /// A running call until its reply was written. The semaphore is never closed, so there is always a permit.
-pub(crate) type Call = Option<OwnedSemaphorePermit>;
+pub(crate) type CallPermit = Option<OwnedSemaphorePermit>;
 
 impl Default for Calls {
     fn default() -> Self {
@@ -23,11 +23,11 @@ impl Default for Calls {
 
 impl Calls {
     /// Begins a call, unless it would have to wait.
-    pub(crate) fn begin_at_once(&self) -> Option<Call> {
+    pub(crate) fn begin_at_once(&self) -> Option<CallPermit> {
         Arc::clone(&self.0).try_acquire_owned().ok().map(Some)
     }
 
-    pub(crate) async fn begin(&self) -> Call {
+    pub(crate) async fn begin(&self) -> CallPermit {
         Arc::clone(&self.0).acquire_owned().await.ok()
     }
 

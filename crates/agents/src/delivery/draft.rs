@@ -48,9 +48,9 @@ impl Draft {
         stays: impl Fn(&Notification) -> bool,
     ) -> Vec<Notification> {
         self.change(|state| {
-            notices.retain(|told| !state.taken.iter().any(|(number, _)| *number == told.notice.number));
+            notices.retain(|one| !state.taken.iter().any(|(number, _)| *number == one.notice.number));
             state.taken.clear();
-            state.fixed.extend(notices.iter().filter(|told| stays(told)).map(|told| told.notice.number));
+            state.fixed.extend(notices.iter().filter(|one| stays(one)).map(|one| one.notice.number));
         });
         notices
     }

@@ -19,5 +19,5 @@ pub(crate) mod pending_calls;
 pub(crate) mod receipts;
 pub(crate) mod session_thread;
 
-pub use deliveries::Tells;
+pub use deliveries::DeliveredWith;
 pub(crate) use session_thread::fitting;

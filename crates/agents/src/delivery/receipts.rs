@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use meanwhile::Settings;
+use meanwhile::Meanwhile;
 use meanwhile::engine::{Holder, Runtime};
 use mw_model::TaskId;
 use rmcp::model::RequestId;
 
-use super::calls::Call;
+use super::calls::CallPermit;
 use super::session_thread::{HeldNotices, Reservation};
 use crate::lock::Lock;
 
 /// The contents of a reply: notifications, and the ends of tasks.
 pub(crate) struct Receipt {
     pub(crate) notices: Option<HeldNotices>,
-    pub(crate) told: Vec<TaskId>,
+    pub(crate) reported_ends: Vec<TaskId>,
     pub(crate) holder: Option<Holder>,
     /// The tasks whose whole output is in the reply. They are removed after it was written.
     pub(crate) spent: Vec<TaskId>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) home: Meanwhile,
     /// The ends that no other reply reports before the delivery of this one was recorded.
     pub(crate) reserved: Vec<Reservation>,
     /// The running call. It ends when the receipt is dropped.
-    _call: Call,
+    _call: CallPermit,
 }
 
 /// Records that a reply has reported the end of a task. Returns whether this process had claimed the report. If this
@@ -40,13 +40,13 @@ pub(crate) fn note_known(runtime: &Runtime, task: &TaskId, holder: Option<&Holde
 
 impl Receipt {
     /// Creates the receipt of a reply that reports nothing yet.
-    pub(crate) const fn new(settings: Arc<Settings>, call: Call) -> Self {
+    pub(crate) const fn new(home: Meanwhile, call: CallPermit) -> Self {
         Self {
             notices: None,
-            told: Vec::new(),
+            reported_ends: Vec::new(),
             holder: None,
             spent: Vec::new(),
-            settings,
+            home,
             reserved: Vec::new(),
             _call: call,
         }
@@ -69,29 +69,30 @@ impl Receipt {
         if let Some(notices) = self.notices.take() {
             notices.acknowledge();
         }
-        let told = std::mem::take(&mut self.told);
-        if told.is_empty() {
+        let reported_ends = std::mem::take(&mut self.reported_ends);
+        if reported_ends.is_empty() {
             return;
         }
-        let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
-        for task in &told {
-            if note_known(&runtime, task, self.holder.as_ref()) && self.spent.contains(task) {
-                let _ = runtime.retention().clear(std::slice::from_ref(task), None);
+        let _ = self.home.with(|runtime| {
+            for task in &reported_ends {
+                if note_known(runtime, task, self.holder.as_ref()) && self.spent.contains(task) {
+                    let _ = runtime.retention().clear(std::slice::from_ref(task), None);
+                }
             }
-        }
+            Ok(())
+        });
     }
 }
 
 impl Drop for Receipt {
     /// If the reply was not written, the next one reports the ends.
     fn drop(&mut self) {
-        let (told, settings) = (std::mem::take(&mut self.told), Arc::clone(&self.settings));
-        let Some(holder) = self.holder.take().filter(|_| !told.is_empty()) else { return };
+        let (reported_ends, home) = (std::mem::take(&mut self.reported_ends), self.home.clone());
+        let Some(holder) = self.holder.take().filter(|_| !reported_ends.is_empty()) else { return };
         // Recording may block on the disk, and a drop must not block.
         std::thread::spawn(move || {
-            let Ok(runtime) = Runtime::open(settings.as_ref().clone()) else { return };
-            for task in &told {
-                let _ = runtime.notifications().release_reservation(task, &holder);
+            for task in &reported_ends {
+                let _ = home.with(|runtime| runtime.notifications().release_reservation(task, &holder));
             }
         });
     }

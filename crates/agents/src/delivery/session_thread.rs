@@ -1,12 +1,11 @@
 //! The thread that owns the notifications of one session. No notification is given to two replies.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use meanwhile::engine::{Holder, Host, Moment, Runtime, is_shared};
-use meanwhile::{Scope, Settings};
+use meanwhile::engine::{Holder, Moment, Runtime, SessionHolder, is_shared};
+use meanwhile::{Meanwhile, Scope};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
@@ -21,17 +20,17 @@ const MAX_BYTES: usize = 8 << 10;
 /// dropped after the delivery was recorded, or when the reply is discarded.
 pub(crate) struct Reservation {
     tasks: Vec<TaskId>,
-    thread: Sender<Request>,
+    thread: Sender<ThreadRequest>,
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let _ = self.thread.send(Request::Release(std::mem::take(&mut self.tasks)));
+        let _ = self.thread.send(ThreadRequest::Release(std::mem::take(&mut self.tasks)));
     }
 }
 
 /// A request to the thread.
-pub(super) enum Request {
+pub(super) enum ThreadRequest {
     Lease(oneshot::Sender<Holder>),
     Reserve(Vec<TaskId>, oneshot::Sender<Reservation>),
     Release(Vec<TaskId>),
@@ -45,7 +44,7 @@ pub(super) enum Request {
 /// Notifications that were given to a reply. If this is dropped before they are acknowledged, the next reply gets them.
 pub(crate) struct HeldNotices {
     number: u64,
-    thread: Option<Sender<Request>>,
+    thread: Option<Sender<ThreadRequest>>,
     pub(crate) draft: Draft,
 }
 
@@ -54,7 +53,7 @@ impl HeldNotices {
     pub(crate) fn acknowledge(mut self) {
         if let Some(thread) = self.thread.take() {
             let (done, closed) = channel();
-            let _ = thread.send(Request::Acknowledge(self.number, done));
+            let _ = thread.send(ThreadRequest::Acknowledge(self.number, done));
             let _ = closed.recv();
         }
     }
@@ -63,14 +62,14 @@ impl HeldNotices {
 impl Drop for HeldNotices {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let _ = thread.send(Request::TakeBack(self.number));
+            let _ = thread.send(ThreadRequest::TakeBack(self.number));
         }
     }
 }
 
 /// A session to serve.
 pub(super) struct ServedSession {
-    pub(super) settings: Arc<Settings>,
+    pub(super) home: Meanwhile,
     pub(super) session: String,
     pub(super) options: DeliveryOptions,
     /// How long it may be idle.
@@ -81,38 +80,40 @@ impl ServedSession {
     /// Serves the session until it has been idle for long, or the home directory cannot be used. Two kinds of sessions
     /// are held as long as this server runs: those that end with their client, and those that several servers share,
     /// where each reports the tasks that it started. `own` sends to `inbox`.
-    pub(super) fn serve(&self, inbox: &Receiver<Request>, own: Sender<Request>) {
-        let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
-        let Ok(mut host) = runtime.notifications().server(&self.session) else { return };
-        if is_shared(&self.session) {
-            host = host.of_own_starts();
-        }
-        let mut thread = SessionThread {
-            runtime: &runtime,
-            host: &host,
-            session: &self.session,
-            options: &self.options,
-            own,
-            open: HashMap::new(),
-            last: 0,
-            reserved: Vec::new(),
-            claimed: HashSet::new(),
-            is_leaving: false,
-        };
-        thread.run(inbox, self.idle);
-        drop(thread);
-        // If this fails, the tasks of the session keep running until the server ends.
-        let _ = host.leave();
+    pub(super) fn serve(&self, inbox: &Receiver<ThreadRequest>, own: Sender<ThreadRequest>) {
+        // If the home directory cannot be used, the calls themselves report it.
+        let _ = self.home.with(|runtime| {
+            let mut host = runtime.notifications().server(&self.session)?;
+            if is_shared(&self.session) {
+                host = host.of_own_starts();
+            }
+            let mut thread = SessionThread {
+                runtime,
+                host: &host,
+                session: &self.session,
+                options: &self.options,
+                own,
+                open: HashMap::new(),
+                last: 0,
+                reserved: Vec::new(),
+                claimed: HashSet::new(),
+                is_leaving: false,
+            };
+            thread.run(inbox, self.idle);
+            drop(thread);
+            // If this fails, the tasks of the session keep running until the server ends.
+            host.leave()
+        });
     }
 }
 
 struct SessionThread<'a> {
     runtime: &'a Runtime,
-    host: &'a Host<'a>,
+    host: &'a SessionHolder<'a>,
     session: &'a str,
     options: &'a DeliveryOptions,
     /// Sends requests to this thread.
-    own: Sender<Request>,
+    own: Sender<ThreadRequest>,
     /// The notifications in replies that are not acknowledged yet, by number.
     open: HashMap<u64, OpenReply<'a>>,
     last: u64,
@@ -124,7 +125,7 @@ struct SessionThread<'a> {
 }
 
 impl SessionThread<'_> {
-    fn run(&mut self, inbox: &Receiver<Request>, idle: Duration) {
+    fn run(&mut self, inbox: &Receiver<ThreadRequest>, idle: Duration) {
         let stays = self.options.session_end == SessionEnd::Kill || is_shared(self.session);
         loop {
             match inbox.recv_timeout(idle) {
@@ -142,22 +143,22 @@ impl SessionThread<'_> {
         !self.open.is_empty() || !self.reserved.is_empty()
     }
 
-    fn handle(&mut self, request: Request) {
+    fn handle(&mut self, request: ThreadRequest) {
         match request {
-            Request::Lease(answer) => _ = answer.send(self.host.holder()),
+            ThreadRequest::Lease(answer) => _ = answer.send(self.host.holder()),
             // If the receiver is gone, the reservation is released at once.
-            Request::Reserve(tasks, answer) => _ = answer.send(self.reserve(tasks)),
-            Request::Release(tasks) => tasks.iter().for_each(|task| self.release(task)),
-            Request::Drain(own_ends, answer) => _ = answer.send(self.drain(own_ends)),
-            Request::Acknowledge(number, done) => {
+            ThreadRequest::Reserve(tasks, answer) => _ = answer.send(self.reserve(tasks)),
+            ThreadRequest::Release(tasks) => tasks.iter().for_each(|task| self.release(task)),
+            ThreadRequest::Drain(own_ends, answer) => _ = answer.send(self.drain(own_ends)),
+            ThreadRequest::Acknowledge(number, done) => {
                 if let Some(open) = self.open.remove(&number) {
                     // If this fails, the notifications are delivered again.
                     let _ = open.delivery.acknowledge();
                 }
                 drop(done);
             }
-            Request::TakeBack(number) => drop(self.open.remove(&number)),
-            Request::Leave => self.is_leaving = true,
+            ThreadRequest::TakeBack(number) => drop(self.open.remove(&number)),
+            ThreadRequest::Leave => self.is_leaving = true,
         }
     }
 
@@ -195,7 +196,7 @@ impl SessionThread<'_> {
         };
         let mut notices: Vec<_> = delivery.notices().iter().map(|notice| self.in_dialect(notice)).collect();
         // A reply has limited room. The rest goes into the next one.
-        let fitting = fitting(MAX_BYTES, notices.iter().map(|told| told.block.len()));
+        let fitting = fitting(MAX_BYTES, notices.iter().map(|one| one.block.len()));
         let left = notices.len() - fitting;
         notices.truncate(fitting);
         if delivery.keep(fitting).is_err() {
@@ -203,7 +204,7 @@ impl SessionThread<'_> {
         }
         self.last += 1;
         let draft = Draft::default();
-        let blocks = notices.iter().map(|told| (told.notice.number, told.block.clone())).collect();
+        let blocks = notices.iter().map(|one| (one.notice.number, one.block.clone())).collect();
         self.open.insert(self.last, OpenReply { delivery, blocks, draft: draft.clone() });
         let held = Some(HeldNotices { number: self.last, thread: Some(self.own.clone()), draft });
         Drained { held, notices, left, ..nothing }

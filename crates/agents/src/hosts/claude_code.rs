@@ -1,7 +1,7 @@
 //! Claude Code: the server in `~/.claude.json`, hooks in `~/.claude/settings.json`.
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
 use super::wake::WakeSignal;
@@ -13,7 +13,7 @@ const LONGEST_IDLE: u64 = 86_400;
 /// A hook with this field runs in the background when the agent stops. Exit code 2 wakes the agent.
 const WAKING_FIELD: &str = "asyncRewake";
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "claude-code",
     title: "Claude Code",
     next: "restart Claude Code; check with /mcp and /hooks",
@@ -33,20 +33,20 @@ pub(super) const HOST: Host = Host {
     programs: &["claude"],
     files: &[
         HostFile {
-            user: ConfigPath::new(Base::HomeUnless("CLAUDE_CONFIG_DIR"), "", &[".claude.json"]),
-            project: ConfigPath::new(Base::Project, "", &[".mcp.json"]),
-            format: Format::Json(Syntax::Json),
-            entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
+            user: ConfigPath::new(BaseDir::HomeUnless("CLAUDE_CONFIG_DIR"), "", &[".claude.json"]),
+            project: ConfigPath::new(BaseDir::Project, "", &[".mcp.json"]),
+            format: FileFormat::Json(Syntax::Json),
+            entries: &[HostEntry::Server { path: &["mcpServers", NAME], value: stdio }],
         },
         HostFile {
-            user: ConfigPath::new(Base::HomeUnless("CLAUDE_CONFIG_DIR"), ".claude", &["settings.json"]),
-            project: ConfigPath::new(Base::Project, ".claude", &["settings.json"]),
-            format: Format::Json(Syntax::Json),
+            user: ConfigPath::new(BaseDir::HomeUnless("CLAUDE_CONFIG_DIR"), ".claude", &["settings.json"]),
+            project: ConfigPath::new(BaseDir::Project, ".claude", &["settings.json"]),
+            format: FileFormat::Json(Syntax::Json),
             entries: &[
-                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
-                Entry::Waker { path: &["hooks", "Stop"], field: WAKING_FIELD, timeout: LONGEST_IDLE },
-                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: TIMEOUT },
-                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
+                HostEntry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
+                HostEntry::Waker { path: &["hooks", "Stop"], field: WAKING_FIELD, timeout: LONGEST_IDLE },
+                HostEntry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: TIMEOUT },
+                HostEntry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
             ],
         },
     ],

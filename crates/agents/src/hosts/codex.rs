@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -26,7 +26,7 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"], "env_vars": PASSED_ON, "tool_timeout_sec": CALL_SECONDS})
 }
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "codex",
     title: "Codex",
     next: "restart Codex; it asks once whether to trust the hooks (/hooks shows them)",
@@ -41,19 +41,19 @@ pub(super) const HOST: Host = Host {
     programs: &["codex"],
     files: &[
         HostFile {
-            user: ConfigPath::new(Base::HomeUnless("CODEX_HOME"), ".codex", &["config.toml"]),
-            project: ConfigPath::new(Base::Project, ".codex", &["config.toml"]),
-            format: Format::Toml,
-            entries: &[Entry::Server { path: &["mcp_servers", NAME], value: server }],
+            user: ConfigPath::new(BaseDir::HomeUnless("CODEX_HOME"), ".codex", &["config.toml"]),
+            project: ConfigPath::new(BaseDir::Project, ".codex", &["config.toml"]),
+            format: FileFormat::Toml,
+            entries: &[HostEntry::Server { path: &["mcp_servers", NAME], value: server }],
         },
         HostFile {
-            user: ConfigPath::new(Base::HomeUnless("CODEX_HOME"), ".codex", &["hooks.json"]),
-            project: ConfigPath::new(Base::Project, ".codex", &["hooks.json"]),
-            format: Format::Json(Syntax::Json),
+            user: ConfigPath::new(BaseDir::HomeUnless("CODEX_HOME"), ".codex", &["hooks.json"]),
+            project: ConfigPath::new(BaseDir::Project, ".codex", &["hooks.json"]),
+            format: FileFormat::Json(Syntax::Json),
             entries: &[
-                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
-                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: None, timeout: TIMEOUT },
-                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
+                HostEntry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: TIMEOUT },
+                HostEntry::Hook { path: &["hooks", "PostToolUse"], matcher: None, timeout: TIMEOUT },
+                HostEntry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: TIMEOUT },
             ],
         },
     ],

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::hook::{Hooks, KeepGoing};
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -16,7 +16,7 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"], "timeout": CALL_MS})
 }
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "gemini",
     title: "Gemini CLI",
     next: "restart Gemini CLI; check with /mcp and /hooks",
@@ -31,14 +31,14 @@ pub(super) const HOST: Host = Host {
     identity: Identity { project_variable: Some("GEMINI_PROJECT_DIR"), ..Identity::NONE },
     programs: &["gemini"],
     files: &[HostFile {
-        user: ConfigPath::new(Base::HomeIn("GEMINI_CLI_HOME"), ".gemini", &["settings.json"]),
-        project: ConfigPath::new(Base::Project, ".gemini", &["settings.json"]),
-        format: Format::Json(Syntax::Comments),
+        user: ConfigPath::new(BaseDir::HomeIn("GEMINI_CLI_HOME"), ".gemini", &["settings.json"]),
+        project: ConfigPath::new(BaseDir::Project, ".gemini", &["settings.json"]),
+        format: FileFormat::Json(Syntax::Comments),
         entries: &[
-            Entry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: TIMEOUT },
-            Entry::Hook { path: &["hooks", "AfterTool"], matcher: Some("*"), timeout: TIMEOUT },
-            Entry::Hook { path: &["hooks", "BeforeAgent"], matcher: None, timeout: TIMEOUT },
-            Entry::Server { path: &["mcpServers", NAME], value: server },
+            HostEntry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: TIMEOUT },
+            HostEntry::Hook { path: &["hooks", "AfterTool"], matcher: Some("*"), timeout: TIMEOUT },
+            HostEntry::Hook { path: &["hooks", "BeforeAgent"], matcher: None, timeout: TIMEOUT },
+            HostEntry::Server { path: &["mcpServers", NAME], value: server },
         ],
     }],
 };

@@ -1,9 +1,9 @@
 //! goose: recognised by its calls only. It adds servers by its own commands, so there is nothing to set up.
 
-use super::host::Host;
+use super::host::AgentHost;
 use super::session::Identity;
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "goose",
     title: "goose",
     next: "",

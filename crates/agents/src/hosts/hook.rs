@@ -1,8 +1,9 @@
 //! The hooks of hosts: their input on stdin, and the answer on stdout.
 //!
 //! Claude Code, Codex and Gemini CLI use nearly the same format: one JSON object in, at most one out. Context is added as
-//! `hookSpecificOutput.additionalContext`. The same keeps an agent of Claude Code from stopping, which would show a
-//! `decision: block` twice, as feedback and as an error. The others need `decision: block`, whose `reason` the agent reads.
+//! `hookSpecificOutput.additionalContext`. In Claude Code the same field also prevents the agent from stopping; it would
+//! show a `decision: block` twice, as feedback and as an error. The others need `decision: block`, whose `reason` the
+//! agent reads.
 //! The names of the events differ.
 
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use super::setup::error::SetupError;
 use super::setup::json::Syntax;
 
 /// A program that runs agents and can use meanwhile.
-pub struct Host {
+pub struct AgentHost {
     /// Its name on the command line.
     pub id: &'static str,
     /// Its name for people.
@@ -32,20 +32,20 @@ pub struct Host {
 pub(in crate::hosts) struct HostFile {
     pub(in crate::hosts) user: ConfigPath,
     pub(in crate::hosts) project: ConfigPath,
-    pub(in crate::hosts) format: Format,
-    pub(in crate::hosts) entries: &'static [Entry],
+    pub(in crate::hosts) format: FileFormat,
+    pub(in crate::hosts) entries: &'static [HostEntry],
 }
 
 /// The format of a file.
 #[derive(Clone, Copy)]
-pub(in crate::hosts) enum Format {
+pub(in crate::hosts) enum FileFormat {
     Json(Syntax),
     Toml,
 }
 
 /// Where a file is.
 pub(in crate::hosts) struct ConfigPath {
-    base: Base,
+    base: BaseDir,
     /// The directory below the base.
     directory: &'static str,
     /// The possible names. The first one that exists is used; if none does, the first one is created.
@@ -53,13 +53,13 @@ pub(in crate::hosts) struct ConfigPath {
 }
 
 impl ConfigPath {
-    pub(super) const fn new(base: Base, directory: &'static str, names: &'static [&'static str]) -> Self {
+    pub(super) const fn new(base: BaseDir, directory: &'static str, names: &'static [&'static str]) -> Self {
         Self { base, directory, names }
     }
 }
 
 /// The base directory of a file.
-pub(in crate::hosts) enum Base {
+pub(in crate::hosts) enum BaseDir {
     /// The directory in this variable, without the directory below it; else the user's home.
     HomeUnless(&'static str),
     /// The directory in this variable; else the user's home.
@@ -73,7 +73,7 @@ pub(in crate::hosts) enum Base {
 }
 
 /// An entry in a file.
-pub(in crate::hosts) enum Entry {
+pub(in crate::hosts) enum HostEntry {
     /// The server, as a member with that path.
     Server { path: &'static [&'static str], value: fn(&str) -> Value },
     /// A hook, as an element of the array with that path.
@@ -85,7 +85,7 @@ pub(in crate::hosts) enum Entry {
 
 /// Whose settings are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SetupScope {
     /// The user's own.
     User,
     /// Those of one project, which are shared with others.
@@ -114,17 +114,17 @@ impl Surroundings<'_> {
     pub(in crate::hosts) fn resolve(&self, file: &ConfigPath) -> Result<PathBuf, SetupError> {
         let named = |name| self.directory(name).map_or_else(|| self.home(), Ok);
         let directory = match file.base {
-            Base::HomeUnless(name) => match self.directory(name) {
+            BaseDir::HomeUnless(name) => match self.directory(name) {
                 Some(directory) => directory,
                 None => self.home()?.join(file.directory),
             },
-            Base::HomeIn(name) => named(name)?.join(file.directory),
-            Base::Home => self.home()?.join(file.directory),
-            Base::Config => match self.directory("XDG_CONFIG_HOME") {
+            BaseDir::HomeIn(name) => named(name)?.join(file.directory),
+            BaseDir::Home => self.home()?.join(file.directory),
+            BaseDir::Config => match self.directory("XDG_CONFIG_HOME") {
                 Some(directory) => directory.join(file.directory),
                 None => self.home()?.join(".config").join(file.directory),
             },
-            Base::Project => self.project.join(file.directory),
+            BaseDir::Project => self.project.join(file.directory),
         };
         let paths = || file.names.iter().map(|name| directory.join(name));
         let present = paths().find(|path| path.symlink_metadata().is_ok());
@@ -133,7 +133,7 @@ impl Surroundings<'_> {
 
     /// Returns whether a host seems to be installed: it has a program on the PATH, or its own directory.
     #[must_use]
-    pub fn has(&self, host: &Host) -> bool {
+    pub fn has(&self, host: &AgentHost) -> bool {
         let path = (self.variable)("PATH").unwrap_or_default();
         let runs = |program: &&str| find_program(program, Some(path.as_ref()), Path::new("/")).is_ok();
         let left_traces = |file: &HostFile| {
@@ -145,10 +145,10 @@ impl Surroundings<'_> {
 }
 
 impl HostFile {
-    pub(in crate::hosts) const fn path(&self, scope: Scope) -> &ConfigPath {
+    pub(in crate::hosts) const fn path(&self, scope: SetupScope) -> &ConfigPath {
         match scope {
-            Scope::User => &self.user,
-            Scope::Project => &self.project,
+            SetupScope::User => &self.user,
+            SetupScope::Project => &self.project,
         }
     }
 }

@@ -21,8 +21,8 @@ mod wake;
 mod zed;
 
 pub use hook::{HookCall, HookMoment, Hooks};
-pub use host::{Host, Scope, Surroundings};
+pub use host::{AgentHost, SetupScope, Surroundings};
 pub use list::{HOSTS, hosts_with_setup};
 pub use session::{HostSession, SessionEvidence, session_of};
-pub use setup::{FileChange, Installed, SetupError, Wish, lasting_path};
+pub use setup::{FileChange, Installed, RequestedChange, SetupError, lasting_path};
 pub use wake::{DeliverError, WakeSignal, deliver};

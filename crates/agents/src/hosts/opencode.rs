@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -14,7 +14,7 @@ fn server(program: &str) -> Value {
     json!({"type": "local", "command": [program, "mcp"], "enabled": true, "timeout": CALL_MS})
 }
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "opencode",
     title: "OpenCode",
     next: "restart OpenCode; check with opencode mcp list",
@@ -22,9 +22,9 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["opencode"],
     files: &[HostFile {
-        user: ConfigPath::new(Base::Config, "opencode", NAMES),
-        project: ConfigPath::new(Base::Project, "", NAMES),
-        format: Format::Json(Syntax::Jsonc),
-        entries: &[Entry::Server { path: &["mcp", NAME], value: server }],
+        user: ConfigPath::new(BaseDir::Config, "opencode", NAMES),
+        project: ConfigPath::new(BaseDir::Project, "", NAMES),
+        format: FileFormat::Json(Syntax::Jsonc),
+        entries: &[HostEntry::Server { path: &["mcp", NAME], value: server }],
     }],
 };

@@ -14,7 +14,7 @@
 use std::path::{Path, PathBuf};
 
 use meanwhile::engine::PROJECT_SESSION;
-use mw_model::{LONGEST_SESSION_NAME, fnv1a};
+use mw_model::{LONGEST_SESSION_NAME, fnv1a, is_session_name};
 
 use super::list::HOSTS;
 
@@ -74,11 +74,11 @@ impl SessionEvidence {
 
     /// Adds what a call says; `field` returns a field of its `_meta`.
     pub(crate) fn of_call(mut self, field: impl Fn(&str) -> Option<String>) -> Self {
-        let told = HOSTS.iter().find_map(|host| {
+        let named = HOSTS.iter().find_map(|host| {
             let id = host.identity.call_fields.iter().find_map(|name| field(name))?;
             Some(HostSession { host: host.id, id })
         });
-        self.host_session = told.or(self.host_session);
+        self.host_session = named.or(self.host_session);
         self
     }
 }
@@ -97,7 +97,7 @@ pub fn session_of(evidence: &SessionEvidence) -> String {
 
 /// Makes a name short and printable, and keeps it unique.
 fn usable(name: &str) -> String {
-    if name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control) {
+    if is_session_name(name) {
         return name.to_owned();
     }
     let hash = fnv1a(name.as_bytes());
@@ -153,7 +153,7 @@ mod tests {
     fn every_project_has_a_distinct_valid_session_name() {
         let long = |end: &str| named(&[], &format!("/{}{end}", "ä".repeat(150)));
         for name in [long("a"), long("b"), named(&[], "/line\nend")] {
-            assert!(name.len() <= LONGEST_SESSION_NAME && !name.chars().any(char::is_control), "{name}");
+            assert!(is_session_name(&name), "{name}");
         }
         assert_ne!(long("a"), long("b"));
         assert_ne!(named(&[], "/line\nend"), named(&[], "/line\rend"));

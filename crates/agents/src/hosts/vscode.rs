@@ -1,10 +1,10 @@
 //! VS Code: the server in the user's `mcp.json`, or in `.vscode/mcp.json`.
 
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME, stdio};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME, stdio};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "vscode",
     title: "VS Code",
     next: "VS Code asks whether to trust the server when it is first used; MCP: List Servers shows it",
@@ -12,9 +12,9 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["code"],
     files: &[HostFile {
-        user: ConfigPath::new(Base::Config, "Code/User", &["mcp.json"]),
-        project: ConfigPath::new(Base::Project, ".vscode", &["mcp.json"]),
-        format: Format::Json(Syntax::Jsonc),
-        entries: &[Entry::Server { path: &["servers", NAME], value: stdio }],
+        user: ConfigPath::new(BaseDir::Config, "Code/User", &["mcp.json"]),
+        project: ConfigPath::new(BaseDir::Project, ".vscode", &["mcp.json"]),
+        format: FileFormat::Json(Syntax::Jsonc),
+        entries: &[HostEntry::Server { path: &["servers", NAME], value: stdio }],
     }],
 };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use meanwhile::engine::{Host as Relay, Moment, Runtime, SessionInfo};
+use meanwhile::engine::{Moment, Runtime, SessionHolder as Relay, SessionInfo};
 use meanwhile::model::Notice;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};

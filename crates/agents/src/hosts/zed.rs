@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::host::{Base, ConfigPath, Entry, Format, Host, HostFile, NAME};
+use super::host::{AgentHost, BaseDir, ConfigPath, FileFormat, HostEntry, HostFile, NAME};
 use super::session::Identity;
 use super::setup::json::Syntax;
 
@@ -10,7 +10,7 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"]})
 }
 
-pub(super) const HOST: Host = Host {
+pub(super) const HOST: AgentHost = AgentHost {
     id: "zed",
     title: "Zed",
     next: "Zed loads it by itself; the agent panel's settings show a green dot when it runs",
@@ -18,9 +18,9 @@ pub(super) const HOST: Host = Host {
     identity: Identity::NONE,
     programs: &["zed", "zeditor", "zed-editor"],
     files: &[HostFile {
-        user: ConfigPath::new(Base::Config, "zed", &["settings.json"]),
-        project: ConfigPath::new(Base::Project, ".zed", &["settings.json"]),
-        format: Format::Json(Syntax::Jsonc),
-        entries: &[Entry::Server { path: &["context_servers", NAME], value: server }],
+        user: ConfigPath::new(BaseDir::Config, "zed", &["settings.json"]),
+        project: ConfigPath::new(BaseDir::Project, ".zed", &["settings.json"]),
+        format: FileFormat::Json(Syntax::Jsonc),
+        entries: &[HostEntry::Server { path: &["context_servers", NAME], value: server }],
     }],
 };

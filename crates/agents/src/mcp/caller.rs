@@ -19,7 +19,7 @@ use crate::question::await_answer;
 use mw_tools::call::{Caller, WaitDecision};
 
 /// How often progress is reported to a client that requests it. Some clients give up after 60 s of silence.
-const TELL_EVERY: Duration = Duration::from_secs(5);
+const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 /// Maximum time for the answer of a person.
 const ASK_AT_MOST: Duration = Duration::from_secs(600);
@@ -29,7 +29,7 @@ pub(super) struct WaitingClient {
     context: Context,
     handle: Handle,
     begun: Instant,
-    told: Mutex<Instant>,
+    last_report: Mutex<Instant>,
     server: Server,
     recipient: Recipient,
     /// The ends that the reply will report.
@@ -39,17 +39,17 @@ pub(super) struct WaitingClient {
 impl WaitingClient {
     pub(super) fn of(context: &Context, server: &Server, recipient: Recipient, awaited: Awaited) -> Self {
         let (context, server, now) = (context.clone(), server.clone(), Instant::now());
-        let (handle, told) = (Handle::current(), Mutex::new(now));
-        Self { context, handle, begun: now, told, server, recipient, awaited }
+        let (handle, last_report) = (Handle::current(), Mutex::new(now));
+        Self { context, handle, begun: now, last_report, server, recipient, awaited }
     }
 
     fn tell(&self, tasks: &[Task]) {
         let Some(token) = self.context.meta.get_progress_token() else { return };
-        let mut told = self.told.locked();
-        if told.elapsed() < TELL_EVERY {
+        let mut last_report = self.last_report.locked();
+        if last_report.elapsed() < REPORT_EVERY {
             return;
         }
-        *told = Instant::now();
+        *last_report = Instant::now();
         let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).map(words).collect();
         let progress = ProgressNotificationParam::new(token, self.begun.elapsed().as_secs_f64())
             .with_message(format!("{} of {} tasks running: {}", live.len(), tasks.len(), live.join("; ")));
@@ -63,11 +63,11 @@ impl WaitingClient {
     /// Asks during the call, for clients of older protocol revisions.
     fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
-        let put = Instant::now();
+        let asked_at = Instant::now();
         let asked = self.context.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
         let answer = await_answer(asked, [&self.context.ct, &self.server.inner.closing], answered);
         match self.handle.block_on(answer) {
-            Some(Ok(answer)) => elicitation::heard(&answer, put.elapsed()),
+            Some(Ok(answer)) => elicitation::heard(&answer, asked_at.elapsed()),
             Some(Err(_)) | None => Asked::Elsewhere,
         }
     }
@@ -82,10 +82,10 @@ fn words(task: &Task) -> String {
 
 impl Caller for WaitingClient {
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        match elicitation::Manner::of(&self.context) {
-            elicitation::Manner::InTheCall => self.ask_now(proposal, answered),
-            elicitation::Manner::InTheReply => Asked::Later,
-            elicitation::Manner::NotAtAll => Asked::Elsewhere,
+        match elicitation::ElicitationMode::of(&self.context) {
+            elicitation::ElicitationMode::InTheCall => self.ask_now(proposal, answered),
+            elicitation::ElicitationMode::InTheReply => Asked::Later,
+            elicitation::ElicitationMode::NotAtAll => Asked::Elsewhere,
         }
     }
 

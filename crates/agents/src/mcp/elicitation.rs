@@ -30,7 +30,7 @@ const MAX_PUT: usize = 1000;
 
 /// How the user of a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum ElicitationMode {
     /// By a request during the call.
     InTheCall,
     /// By the reply. The client then repeats the call with the answer.
@@ -39,7 +39,7 @@ pub(super) enum Manner {
     NotAtAll,
 }
 
-impl Manner {
+impl ElicitationMode {
     pub(super) fn of(context: &Context) -> Self {
         let declared = context.client_capabilities().and_then(|declared| declared.elicitation);
         // A client that declares neither mode supports forms.
@@ -95,29 +95,29 @@ pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
 
 /// When each question was asked by a reply.
 #[derive(Default)]
-pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
+pub(super) struct AskedAt(Mutex<HashMap<ProposalId, Instant>>);
 
-impl Put {
+impl AskedAt {
     fn note(&self, id: &ProposalId) {
-        let mut put = self.0.locked();
-        if put.len() >= MAX_PUT {
-            put.retain(|_, at| at.elapsed() < AT_LEAST);
+        let mut asked_at = self.0.locked();
+        if asked_at.len() >= MAX_PUT {
+            asked_at.retain(|_, at| at.elapsed() < AT_LEAST);
         }
-        put.insert(id.clone(), Instant::now());
+        asked_at.insert(id.clone(), Instant::now());
     }
 
     /// Returns how long ago a question was asked. An unknown one was asked by an earlier server, so long ago.
     fn age(&self, id: &ProposalId) -> Duration {
-        let put = self.0.locked();
-        put.get(id).map_or(AT_LEAST, Instant::elapsed)
+        let asked_at = self.0.locked();
+        asked_at.get(id).map_or(AT_LEAST, Instant::elapsed)
     }
 }
 
 /// Returns a reply that asks the question.
-pub(super) fn reply(proposal: &Proposal, put: &Put) -> Option<InputRequiredResult> {
+pub(super) fn reply(proposal: &Proposal, asked_at: &AskedAt) -> Option<InputRequiredResult> {
     let request = InputRequest::Elicitation(ElicitRequest::new(question(proposal)?));
     let requests = InputRequests::from([(proposal.id.to_string(), request)]);
-    put.note(&proposal.id);
+    asked_at.note(&proposal.id);
     Some(InputRequiredResult::from_input_requests(requests))
 }
 
@@ -127,7 +127,7 @@ pub(super) fn take_in(
     runtime: &Runtime,
     session: &str,
     responses: &InputResponses,
-    put: &Put,
+    asked_at: &AskedAt,
 ) -> Result<Vec<ProposalId>, meanwhile::Error> {
     let mut closed = Vec::new();
     for (key, response) in responses {
@@ -140,7 +140,7 @@ pub(super) fn take_in(
         if !known {
             continue;
         }
-        match heard(&response, put.age(&id)) {
+        match heard(&response, asked_at.age(&id)) {
             Asked::Answered { answer, by } => runtime.approvals().answer_first(&id, answer, by)?,
             Asked::Dismissed | Asked::Elsewhere | Asked::Later => closed.push(id),
         }

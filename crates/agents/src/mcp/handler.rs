@@ -30,7 +30,7 @@ impl ServerHandler for Server {
         tasks::declare(&mut capabilities);
         let session = session_of(&self.inner.options.evidence);
         let call_settings = CallSettings { session, ..self.inner.options.call_settings.clone() };
-        let at_end = AtEnd::of(&call_settings, &self.inner.settings);
+        let at_end = AtEnd::of(&call_settings, &self.inner.options.home);
         let background = call_settings.background;
         ServerConfig::new(capabilities)
             .with_server_info(

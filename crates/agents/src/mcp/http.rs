@@ -30,7 +30,7 @@ pub fn http_routes_through<H: ServerHandler>(
     server: &Server,
     handler: impl Fn() -> H + Send + Sync + 'static,
 ) -> Router {
-    let ends = Ends { server: server.clone(), clients: Arc::default() };
+    let ends = ClientSessions { server: server.clone(), clients: Arc::default() };
     let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
     let service: StreamableHttpService<H, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(handler()), Arc::clone(&ends.clients), config);
@@ -43,12 +43,12 @@ pub fn http_routes_through<H: ServerHandler>(
 
 /// Releases the sessions of clients that have left.
 #[derive(Clone)]
-struct Ends {
+struct ClientSessions {
     server: Server,
     clients: Arc<LocalSessionManager>,
 }
 
-impl Ends {
+impl ClientSessions {
     /// Releases the sessions of a client, unless another one uses them.
     async fn client_left(&self, client: &str) {
         let inner = &self.server.inner;
@@ -66,7 +66,7 @@ impl Ends {
 
 /// Answers a DELETE with 200 after the session has ended, as the official servers do. Clients take anything but 200 and
 /// 204 for a failure.
-async fn confirm_end(State(ends): State<Ends>, request: Request, next: Next) -> Response {
+async fn confirm_end(State(ends): State<ClientSessions>, request: Request, next: Next) -> Response {
     if request.method() != Method::DELETE {
         return next.run(request).await;
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use mw_model::LONGEST_SESSION_NAME;
+use mw_model::is_session_name;
 use rmcp::model::Extensions;
 
 use super::server::Server;
@@ -48,7 +48,7 @@ impl Server {
     /// Returns the session of a message, and records that its client uses it.
     pub(super) fn session_of(&self, mut evidence: SessionEvidence, extensions: &Extensions) -> String {
         if let Some(session) = header(extensions, "x-meanwhile-session").filter(|_| !evidence.is_bound)
-            && (1..=LONGEST_SESSION_NAME).contains(&session.len())
+            && is_session_name(session)
         {
             evidence.meanwhile_session = Some(session.to_owned());
         }

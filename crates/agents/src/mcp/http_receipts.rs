@@ -70,7 +70,10 @@ pub(super) async fn follow(
     }
     request.extensions_mut().insert(receipts.clone());
     let (parts, body) = next.run(request).await.into_parts();
-    Response::from_parts(parts, Body::new(Followed { body, receipts, due, pending_calls, held_back: None }))
+    Response::from_parts(
+        parts,
+        Body::new(TrackedBody { body, receipts, due, pending_calls, held_back: None }),
+    )
 }
 
 /// Returns whether a piece of an event stream contains the reply. Clients close the stream as soon as they have it, so
@@ -96,7 +99,7 @@ fn rewritten(bytes: &Bytes, blocks: &[String]) -> Bytes {
 type Ready = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A body that notices when its reply was read from it.
-struct Followed {
+struct TrackedBody {
     body: Body,
     receipts: HttpReceipts,
     due: ConnectionReceipts,
@@ -105,7 +108,7 @@ struct Followed {
     held_back: Option<(Bytes, Ready)>,
 }
 
-impl Followed {
+impl TrackedBody {
     /// Holds back a piece that has a reply with notifications until it is known what the received calls wait for. Nothing
     /// can be taken out of a body that is not a stream, because its length was already sent.
     fn hold_back(
@@ -133,7 +136,7 @@ impl Followed {
     }
 }
 
-impl http_body::Body for Followed {
+impl http_body::Body for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

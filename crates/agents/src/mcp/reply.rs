@@ -1,21 +1,19 @@
 //! Writes the reply to a call: the notifications of the session, the text, and structured data for clients that request
 //! it.
 
-use std::sync::Arc;
-
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
 use super::http_receipts::HttpReceipts;
 use super::recipient::Awaited;
 use super::server::{Context, Server};
-use crate::delivery::calls::Call;
+use crate::delivery::calls::CallPermit;
 use crate::delivery::deliveries::{Drained, Recipient};
 use crate::delivery::receipts::Receipt;
 use mw_tools::call::Reply;
 use mw_tools::dialects::DialectTools;
 
-/// The capability, or the field in the `_meta` of a call, that requests structured data beside the text.
+/// The capability, or the field in the `_meta` of a call, that requests structured data in addition to the text.
 const DATA: &str = "meanwhile/structured";
 
 impl Server {
@@ -26,7 +24,7 @@ impl Server {
         &self,
         mut reply: Reply,
         recipient: &Recipient,
-        call: Call,
+        call: CallPermit,
         awaited: &Awaited,
         context: &Context,
     ) -> CallToolResult {
@@ -34,19 +32,19 @@ impl Server {
         let Drained { held, mut notices, left, own } =
             self.inner.deliveries.drain(recipient, &reply.reported).await;
         // An end that the reply itself reports needs no notification.
-        notices.retain(|told| !(told.notice.is_ending() && reply.reported.contains(&told.notice.task)));
+        notices.retain(|one| !(one.notice.is_ending() && reply.reported.contains(&one.notice.task)));
         let holder =
             if reply.reported.is_empty() { None } else { self.inner.deliveries.lease(recipient).await };
         let notices = match &held {
-            Some(held) => held.draft.compose(notices, |told| reply.starts(&told.notice)),
+            Some(held) => held.draft.compose(notices, |one| reply.starts(&one.notice)),
             None => notices,
         };
         // The model should read that a task was started before it reads how the task ended.
         let (after, before): (Vec<_>, Vec<_>) =
-            notices.into_iter().partition(|told| reply.starts(&told.notice));
-        after.iter().for_each(|told| reply.replace_if_over(&told.notice));
-        let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
-        let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
+            notices.into_iter().partition(|one| reply.starts(&one.notice));
+        after.iter().for_each(|one| reply.replace_if_over(&one.notice));
+        let mut blocks: Vec<_> = before.into_iter().map(|one| one.block).collect();
+        let after: Vec<_> = after.into_iter().map(|one| one.block).collect();
         if left > 0 {
             blocks.push(format!("[{left} more notifications follow with the next reply]"));
         }
@@ -62,9 +60,9 @@ impl Server {
             result.structured_content = Some(data);
         }
         meanwhile::engine::fail_point("reply-ready");
-        let mut receipt = Receipt::new(Arc::clone(&self.inner.settings), call);
+        let mut receipt = Receipt::new(self.inner.options.home.clone(), call);
         receipt.notices = held;
-        receipt.told = reply.reported;
+        receipt.reported_ends = reply.reported;
         receipt.holder = holder;
         receipt.spent = reply.removable;
         receipt.reserved = awaited.take().into_iter().chain(own).collect();
@@ -82,11 +80,11 @@ impl Server {
         result
     }
 
-    /// Returns whether a client gets structured data beside the text.
+    /// Returns whether a client gets structured data in addition to the text.
     pub(super) fn gives_data(&self, context: &Context) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
         self.inner.options.structured
-            || self.inner.options.dialect.replies_with_objects()
+            || DialectTools::of(self.inner.options.dialect).replies_with_objects
             || experimental.is_some_and(|declared| declared.contains_key(DATA))
             || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }

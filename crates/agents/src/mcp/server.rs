@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use meanwhile::Settings;
 use meanwhile::engine::Runtime;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -35,7 +34,6 @@ pub struct Server {
 
 pub(super) struct Inner {
     pub(super) options: ServerOptions,
-    pub(super) settings: Arc<Settings>,
     pub(super) deliveries: Deliveries,
     pub(super) receipts: Receipts,
     /// Cancelled when the server shuts down.
@@ -47,14 +45,13 @@ pub(super) struct Inner {
     /// The sessions of each HTTP client.
     pub(super) clients: HttpClients,
     /// When questions were asked by replies.
-    pub(super) put: elicitation::Put,
+    pub(super) asked_at: elicitation::AskedAt,
 }
 
 impl Server {
     /// Creates a server.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
-        let settings = Arc::new(options.settings.clone());
         let delivery = DeliveryOptions {
             dialect: options.dialect,
             context: Some(options.call_settings.context_stamp.clone()),
@@ -63,16 +60,15 @@ impl Server {
         };
         Self {
             inner: Arc::new(Inner {
-                deliveries: Deliveries::new(Arc::clone(&settings), delivery, options.tells),
+                deliveries: Deliveries::new(options.home.clone(), delivery, options.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
                 pending_calls: PendingCalls::default(),
-                subscriptions: Subscriptions::new(Arc::clone(&settings)),
+                subscriptions: Subscriptions::new(options.home.clone()),
                 clients: HttpClients::default(),
-                put: elicitation::Put::default(),
+                asked_at: elicitation::AskedAt::default(),
                 options,
-                settings,
             }),
             seat: None,
         }
@@ -91,12 +87,9 @@ impl Server {
         &self,
         work: impl FnOnce(&Runtime) -> Result<T, meanwhile::Error> + Send + 'static,
     ) -> Answered<T> {
-        let settings = Arc::clone(&self.inner.settings);
-        let done = tokio::task::spawn_blocking(move || {
-            let runtime = Runtime::open(settings.as_ref().clone())?;
-            work(&runtime)
-        });
-        let done = done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let home = self.inner.options.home.clone();
+        let done = tokio::task::spawn_blocking(move || home.with(work)).await;
+        let done = done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         done.map_err(|error| {
             ErrorData::internal_error(error.to_string(), Some(json!({"hint": error.hint()})))
         })

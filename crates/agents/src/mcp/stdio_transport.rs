@@ -187,8 +187,8 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
                     other => other.get_meta().protocol_version().is_some(),
                 };
             }
-            JsonRpcMessage::Notification(told) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+            JsonRpcMessage::Notification(received) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &received.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
                     self.unanswered.remove(id);

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use meanwhile::engine::Runtime;
-use meanwhile::{Scope, Settings};
+use meanwhile::{Error, Meanwhile, Scope};
 use rmcp::RoleServer;
 use rmcp::model::{ClientConfig, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
@@ -22,7 +22,7 @@ const MAX: u32 = 500;
 
 /// The subscriptions of all clients.
 pub(super) struct Subscriptions {
-    settings: Arc<Settings>,
+    home: Meanwhile,
     wanted: Arc<Mutex<Wanted>>,
 }
 
@@ -46,8 +46,8 @@ struct Subscriber {
 impl Subscriber {
     fn notify(&self, changed: &[String]) {
         let wanted = self.wanted.locked();
-        let news = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
-        self.changed.locked().extend(news);
+        let due = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
+        self.changed.locked().extend(due);
         self.woken.notify_one();
     }
 
@@ -82,8 +82,8 @@ impl Wanted {
 }
 
 impl Subscriptions {
-    pub(super) fn new(settings: Arc<Settings>) -> Self {
-        Self { settings, wanted: Arc::default() }
+    pub(super) fn new(home: Meanwhile) -> Self {
+        Self { home, wanted: Arc::default() }
     }
 
     /// Adds a resource for a client of an older revision.
@@ -143,9 +143,9 @@ impl Subscriptions {
         if std::mem::replace(&mut wanted.is_watched, true) {
             return;
         }
-        let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
+        let (home, wanted) = (self.home.clone(), Arc::clone(&self.wanted));
         thread::spawn(move || {
-            if watch(&settings, &wanted).is_none() {
+            if home.with(|runtime| watch(runtime, &wanted)).is_err() {
                 // The home cannot be used. The next subscription tries again.
                 wanted.locked().is_watched = false;
             }
@@ -165,12 +165,11 @@ async fn tell(peer: Peer<RoleServer>, subscriber: Arc<Subscriber>) {
     }
 }
 
-/// Watches until there are no subscribers. Returns `None` if it cannot. It reports every task: an address is not a secret,
+/// Watches until there are no subscribers. It reports every task: an address is not a secret,
 /// and only its owner can read the resource.
-fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
+fn watch(runtime: &Runtime, wanted: &Mutex<Wanted>) -> Result<(), Error> {
     let scope = Scope::All;
-    let runtime = Runtime::open(settings.clone()).ok()?;
-    let (wake_up, mut seen) = (runtime.listen().ok()?, runtime.tasks().last_event().ok()?);
+    let (wake_up, mut seen) = (runtime.listen()?, runtime.tasks().last_event()?);
     let mut sizes = HashMap::new();
     // Changes between the subscription and this moment were not noticed.
     wanted.locked().living().for_each(|one| one.notify_of_all());
@@ -184,7 +183,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
                 changed.extend(addresses(event.task.as_str()));
             }
         }
-        changed.extend(grown(&runtime, &scope, &mut sizes));
+        changed.extend(grown(runtime, &scope, &mut sizes));
         changed.sort();
         changed.dedup();
         let mut wanted = wanted.locked();
@@ -193,7 +192,7 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
         wanted.subscribers.retain(|subscriber| subscriber.strong_count() > 0);
         if wanted.subscribers.is_empty() {
             wanted.is_watched = false;
-            return Some(());
+            return Ok(());
         }
     }
 }

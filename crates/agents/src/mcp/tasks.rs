@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use meanwhile::engine::{KillReport, KillRequest, Runtime};
 use meanwhile::{Scope, Task};
-use mw_model::Status;
+use mw_model::{Requester, Status};
 use rmcp::ErrorData;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
@@ -17,7 +17,7 @@ use super::recipient::Awaited;
 use super::server::{Answered, Context, Server};
 use mw_tools::call::{CallContext, CallSettings, PatientCaller, Reply};
 use mw_tools::dialects::canonical;
-use mw_tools::operations::{Excerpt, Ran};
+use mw_tools::operations::{Excerpt, ForegroundRun};
 
 /// How long a command may take before it becomes a task.
 const AT_ONCE: Duration = Duration::from_secs(2);
@@ -113,7 +113,7 @@ impl Server {
         let session = self.call_settings(context).session;
         let found = self
             .with_engine(move |runtime| {
-                let kill = KillRequest::term(format!("session {session}"));
+                let kill = KillRequest::term(Requester::Session(&session).to_string());
                 match runtime
                     .notifications()
                     .kill_as_owner(&[&id], &session, &kill)
@@ -131,7 +131,7 @@ impl Server {
 fn finished(runtime: &Runtime, call_settings: &CallSettings, task: &Task) -> Result<Reply, meanwhile::Error> {
     let cx = CallContext::new(runtime, call_settings, &PatientCaller);
     let output = Excerpt::of(task, &cx)?;
-    Ok(canonical::ran(&Ran::over(task.clone(), output)))
+    Ok(canonical::ran(&ForegroundRun::over(task.clone(), output)))
 }
 
 fn described(task: &Task) -> rmcp::model::Task {

@@ -1,6 +1,6 @@
 //! Runs a tool call: on a separate thread, as a task of the protocol, or not at all.
 
-use meanwhile::engine::{Holder, Runtime};
+use meanwhile::engine::Runtime;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode};
 use serde_json::{Map, Value};
@@ -9,7 +9,8 @@ use super::caller::WaitingClient;
 use super::recipient::Awaited;
 use super::server::{Answered, Context, Server};
 use super::{elicitation, tasks};
-use mw_tools::call::{CallContext, CallSettings, Caller, Reply};
+use mw_tools::ToolSpec;
+use mw_tools::call::{CallContext, CallSettings, Reply};
 use mw_tools::dialects::{Dialect, DialectTools};
 
 /// Maximum size of the arguments of a call, in bytes.
@@ -20,17 +21,6 @@ const LONGEST_MESSAGE: usize = 200;
 
 /// Fields in which hosts name the message of the conversation that a call belongs to. The first one present is used.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
-
-/// A call of one of the engine's tools.
-struct EngineCall {
-    name: String,
-    arguments: Map<String, Value>,
-    call_settings: CallSettings,
-    /// The message of the conversation that it belongs to.
-    parent_message: Option<String>,
-    /// The lease on the notifications of its session.
-    holder: Option<Holder>,
-}
 
 impl Server {
     /// Runs a call and returns its reply with the notifications of the session.
@@ -54,7 +44,7 @@ impl Server {
         if let Some(responses) = request.input_responses {
             let (session, server) = (session.clone(), self.clone());
             let take_in = move |runtime: &Runtime| {
-                elicitation::take_in(runtime, &session, &responses, &server.inner.put)
+                elicitation::take_in(runtime, &session, &responses, &server.inner.asked_at)
             };
             closed = self.with_engine(take_in).await?;
         }
@@ -62,7 +52,7 @@ impl Server {
         let mut reply = if size > MAX_ARGUMENTS {
             let message = format!("the arguments take {size} bytes, at most {MAX_ARGUMENTS} are accepted");
             let error = meanwhile::Error::invalid(message, "put the text into a file and pass its path");
-            self.inner.options.dialect.refuse_unopened(&error.into())
+            DialectTools::of(self.inner.options.dialect).refuse_unopened(&error.into())
         } else if self.inner.options.dialect == Dialect::Canonical
             && tasks::are_wanted(&request.name, &arguments, &context)
         {
@@ -75,11 +65,11 @@ impl Server {
             self.carry_out(request.name.into_owned(), arguments, call_settings, &context, &awaited).await?
         };
         if let Some(proposal) = &reply.asks
-            && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
+            && elicitation::ElicitationMode::of(&context) == elicitation::ElicitationMode::InTheReply
         {
             if closed.contains(&proposal.id) {
                 reply.text.push_str(" (The request was closed without an answer.)");
-            } else if let Some(question) = elicitation::reply(proposal, &self.inner.put) {
+            } else if let Some(question) = elicitation::reply(proposal, &self.inner.asked_at) {
                 return Ok(question.into());
             }
         }
@@ -92,7 +82,7 @@ impl Server {
         &self,
         name: String,
         arguments: Map<String, Value>,
-        call_settings: CallSettings,
+        mut call_settings: CallSettings,
         context: &Context,
         awaited: &Awaited,
     ) -> Answered<Reply> {
@@ -100,41 +90,34 @@ impl Server {
         let holder = self.inner.deliveries.lease(&recipient).await;
         let caller = WaitingClient::of(context, self, recipient, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
-        let parent_message = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
-        let call = EngineCall { name, arguments, call_settings, parent_message, holder };
+        let message: Option<String> = message.map(|message| message.chars().take(LONGEST_MESSAGE).collect());
         let server = self.clone();
-        let done = tokio::task::spawn_blocking(move || server.call(call, &caller));
+        let done = tokio::task::spawn_blocking(move || {
+            let options = &server.inner.options;
+            let background = call_settings.background;
+            let called = options.home.with(|runtime| {
+                // The host of the session may have set the approval mode, and may change it.
+                if let Some(session_policy) = runtime.approvals().session_policy(&call_settings.session)? {
+                    call_settings.policy.mode = session_policy.mode_beside(call_settings.policy.mode);
+                }
+                let cx = CallContext {
+                    holder: holder.as_ref(),
+                    parent_message: message.as_deref(),
+                    ..CallContext::new(runtime, &call_settings, &caller)
+                };
+                Ok(options.toolset.call(&name, &arguments, &cx))
+            });
+            match called {
+                Ok(reply) => reply.ok_or_else(|| no_tool(&name, &options.toolset.specs(background))),
+                Err(error) => Ok(DialectTools::of(options.dialect).refuse_unopened(&error.into())),
+            }
+        });
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
+}
 
-    fn call(&self, call: EngineCall, caller: &dyn Caller) -> Answered<Reply> {
-        let EngineCall { name, arguments, mut call_settings, parent_message, holder } = call;
-        let options = &self.inner.options;
-        let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
-            // The host of the session may have set the approval mode, and may change it.
-            let session_policy = runtime.approvals().session_policy(&call_settings.session)?;
-            Ok((runtime, session_policy))
-        });
-        let (runtime, session_policy) = match opened {
-            Ok(opened) => opened,
-            Err(error) => return Ok(options.dialect.refuse_unopened(&error.into())),
-        };
-        if let Some(session_policy) = session_policy {
-            call_settings.policy.mode = session_policy.mode_beside(call_settings.policy.mode);
-        }
-        let cx = CallContext {
-            holder: holder.as_ref(),
-            parent_message: parent_message.as_deref(),
-            ..CallContext::new(&runtime, &call_settings, caller)
-        };
-        options.toolset.call(&name, &arguments, &cx).ok_or_else(|| {
-            let specs = options.toolset.specs(call_settings.background);
-            let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
-            ErrorData::new(
-                ErrorCode::INVALID_PARAMS,
-                format!("no tool {name:?}; available tools: {}", names.join(", ")),
-                None,
-            )
-        })
-    }
+fn no_tool(name: &str, specs: &[ToolSpec]) -> ErrorData {
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    let message = format!("no tool {name:?}; available tools: {}", names.join(", "));
+    ErrorData::new(ErrorCode::INVALID_PARAMS, message, None)
 }

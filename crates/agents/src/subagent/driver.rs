@@ -12,9 +12,9 @@ use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
 use mw_model::{AgentRecord, AgentTurn, EnvVar, TaskId};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::link::Link;
+use super::link::AgentLink;
 use super::transcript::{SubagentTranscript, TaskClient};
-use super::turn::{Stay, Turn};
+use super::turn::{AfterTurn, SubagentTurn};
 use crate::acp::PolicyPermissions;
 use crate::acp::client::Client;
 use crate::acp::converse::Streams;
@@ -55,7 +55,10 @@ const NO_ANSWER: u8 = 1;
 /// # Errors
 /// When the task's files cannot be read or written.
 pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
-    let runtime = Runtime::open(options.permissions.settings.clone())?;
+    options.permissions.home.with(|runtime| drive_with(options, runtime))
+}
+
+fn drive_with(options: &DriverOptions, runtime: &Runtime) -> Result<u8, Error> {
     let id = options.task.clone();
     let message = runtime.agents().agent_message(&id)?;
     let mut record = runtime.agents().agent_record(&id);
@@ -65,10 +68,10 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     // The tasks of the agent end with this process, unless they are reassigned below.
     let host = runtime.notifications().host(&child, DeliveryPolicy::NextRun)?;
     let client = Arc::new(client(options, &message)?);
-    let outcome = run_agent(options, &message, &mut record, &client, &runtime);
+    let outcome = run_agent(options, &message, &mut record, &client, runtime);
     client.terminals.release_all();
     finish_turn(&mut record, &client, &outcome);
-    finish_worktree(&runtime, &message, &client);
+    finish_worktree(runtime, &message, &client);
     runtime.agents().write_agent_record(&id, &record)?;
     if outcome == Err(AcpError::Cancelled) {
         let _ = runtime.sessions().end_session(&child, "the end of its agent")?.all_done()?;
@@ -76,7 +79,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
         runtime.sessions().reassign(&child, &message.spec.session, "its agent has ended")?;
     }
     drop(host);
-    end_rest(&runtime, &id);
+    end_rest(runtime, &id);
     Ok(if outcome.is_ok() { 0 } else { NO_ANSWER })
 }
 
@@ -101,7 +104,8 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
 }
 
 fn client(options: &DriverOptions, message: &AgentMessage) -> Result<TaskClient, Error> {
-    let settings = &options.permissions.settings;
+    let settings = options.permissions.home.settings();
+    // The threads of the client write the transcript, so it has a connection of its own.
     let runtime = Runtime::open(settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = SubagentTranscript::new(runtime, options.task.clone(), message.run, &file);
@@ -128,20 +132,21 @@ fn run_agent(
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
     let known = record.session_id.clone().filter(|_| message.follows);
-    let mut turn = Turn { client, options, agent, known, prompt: &message.text, stay: Stay::Unknown };
+    let mut turn =
+        SubagentTurn { client, options, agent, known, prompt: &message.text, after_turn: AfterTurn::Unknown };
     if message.follows && !record.can_load {
-        turn.stay = Stay::Resident;
-        let link = Link::again(runtime, &options.task, record.keeper.clone())?;
+        turn.after_turn = AfterTurn::Resident;
+        let link = AgentLink::again(runtime, &options.task, record.keeper.clone())?;
         return run_turn(&turn, link, record, runtime);
     }
     if agent.linger_ms == 0 {
-        turn.stay = Stay::Passing;
+        turn.after_turn = AfterTurn::Passing;
     }
-    let link = Link::own(&agent.command, options)?;
+    let link = AgentLink::own(&agent.command, options)?;
     match run_turn(&turn, link, record, runtime) {
         Err(AcpError::NeedsKeeper) => {
-            turn.stay = Stay::Kept;
-            let link = Link::kept(runtime, options)?;
+            turn.after_turn = AfterTurn::Kept;
+            let link = AgentLink::kept(runtime, options)?;
             record.keeper = link.0.keeper();
             run_turn(&turn, link, record, runtime)
         }
@@ -150,8 +155,8 @@ fn run_agent(
 }
 
 fn run_turn(
-    turn: &Turn<'_>,
-    (link, streams): (Link, Streams),
+    turn: &SubagentTurn<'_>,
+    (link, streams): (AgentLink, Streams),
     record: &mut AgentRecord,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {

@@ -23,7 +23,7 @@ use crate::acp::process::{AgentProcess, GOODBYE, Start};
 const KEEPER_START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A connection to an agent.
-pub(super) enum Link {
+pub(super) enum AgentLink {
     /// The agent's process is a child of this process.
     Own(AgentProcess),
     /// A keeper holds the agent.
@@ -35,7 +35,7 @@ pub(super) enum Link {
     },
 }
 
-impl Link {
+impl AgentLink {
     /// Starts the agent as a child process.
     pub(super) fn own(command: &[String], options: &DriverOptions) -> Result<(Self, Streams), AcpError> {
         let env = [("MEANWHILE_SESSION".to_owned(), child_session(&options.task))];

@@ -8,15 +8,16 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use agent_client_protocol::v1::schema::{ContentChunk, SessionUpdate, ToolCallStatus};
+use agent_client_protocol::v1::schema::{
+    ContentChunk, PlanEntry, PlanEntryStatus, SessionUpdate, ToolCallStatus,
+};
 use meanwhile::engine::{Clock, Runtime, SystemClock};
-use mw_model::{Activity, PlanStep, TaskId};
+use mw_model::{Activity, PlanStep, StepStatus, TaskId};
 use mw_tools::first_line;
 use serde_json::{Map, Value, json};
 
 use crate::acp::client::{Client, Observer};
 use crate::acp::content::{block_text, word};
-use crate::acp::permissions::Answer;
 use crate::lock::Lock;
 
 /// The minimum time between two writes of the activity.
@@ -26,8 +27,8 @@ const MAX_ANSWER: usize = 4 << 20;
 
 /// The kind of text that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Voice {
-    Nobody,
+enum TextKind {
+    None,
     Answer,
     Thought,
 }
@@ -40,7 +41,7 @@ pub(super) struct SubagentTranscript {
     lines: Option<File>,
     pub(super) activity: Activity,
     written: Instant,
-    voice: Voice,
+    kind: TextKind,
     /// The text since the last tool call.
     said: String,
     /// The text before that.
@@ -61,7 +62,7 @@ impl SubagentTranscript {
             lines,
             activity: Activity::default(),
             written: now - WRITE_EVERY,
-            voice: Voice::Nobody,
+            kind: TextKind::None,
             said: String::new(),
             said_before: String::new(),
             heard: now,
@@ -82,8 +83,8 @@ impl SubagentTranscript {
             self.note(&value);
         }
         match update {
-            SessionUpdate::AgentMessageChunk(chunk) => self.say(Voice::Answer, chunk),
-            SessionUpdate::AgentThoughtChunk(chunk) => self.say(Voice::Thought, chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.say(TextKind::Answer, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.say(TextKind::Thought, chunk),
             SessionUpdate::ToolCall(call) => {
                 let status = word(&call.status);
                 let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
@@ -107,12 +108,16 @@ impl SubagentTranscript {
                 }
             }
             SessionUpdate::Plan(plan) => {
-                let step = |entry: &agent_client_protocol::v1::schema::PlanEntry| PlanStep {
+                let step = |entry: &PlanEntry| PlanStep {
                     content: entry.content.clone(),
-                    status: word(&entry.status),
+                    status: match entry.status {
+                        PlanEntryStatus::Completed => StepStatus::Completed,
+                        PlanEntryStatus::InProgress => StepStatus::InProgress,
+                        _ => StepStatus::Pending,
+                    },
                 };
                 self.activity.plan = plan.entries.iter().map(step).collect();
-                let done = self.activity.plan.iter().filter(|step| step.status == "completed").count();
+                let done = self.activity.completed_steps();
                 self.print(&format!("☰ plan: {done} of {} done", self.activity.plan.len()));
             }
             SessionUpdate::UsageUpdate(usage) => {
@@ -131,18 +136,18 @@ impl SubagentTranscript {
         self.activity.last_update = Some(SystemClock.now());
     }
 
-    fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
+    fn say(&mut self, kind: TextKind, chunk: &ContentChunk) {
         let text = block_text(&chunk.content);
-        if voice == Voice::Answer && self.said.len() + text.len() <= MAX_ANSWER {
+        if kind == TextKind::Answer && self.said.len() + text.len() <= MAX_ANSWER {
             self.said.push_str(&text);
         }
-        if self.voice != voice {
+        if self.kind != kind {
             self.end_line();
-            if voice == Voice::Thought {
+            if kind == TextKind::Thought {
                 write_out("(thinks) ");
             }
         }
-        self.voice = voice;
+        self.kind = kind;
         write_out(&text);
     }
 
@@ -154,10 +159,10 @@ impl SubagentTranscript {
     }
 
     fn end_line(&mut self) {
-        if self.voice != Voice::Nobody {
+        if self.kind != TextKind::None {
             write_out("\n");
         }
-        self.voice = Voice::Nobody;
+        self.kind = TextKind::None;
     }
 
     /// Prints a separate line.
@@ -226,11 +231,11 @@ impl Observer for Mutex<SubagentTranscript> {
         client.transcript().update(update);
     }
 
-    fn hears(&self) {
+    fn on_message(&self) {
         self.locked().message_received();
     }
 
-    fn hears_garbage(&self) {
+    fn on_invalid_line(&self) {
         self.locked().garbage += 1;
     }
 
@@ -238,12 +243,12 @@ impl Observer for Mutex<SubagentTranscript> {
         self.locked().wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
     }
 
-    fn decided(&self, what: &str, answer: &Answer) {
+    fn decided(&self, what: &str, answer: &Result<(), String>) {
         let mut transcript = self.locked();
         transcript.message_received();
         match answer {
-            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
-            Answer::Reject { reason } => {
+            Ok(()) => transcript.note(&json!({"mw": "allowed", "what": what})),
+            Err(reason) => {
                 transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
                 transcript.print(&format!("✗ denied: {what}: {reason}"));
             }

@@ -20,7 +20,7 @@ const ACTIVITY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What happens to the agent after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stay {
+pub(super) enum AfterTurn {
     /// The agent ends if it can load sessions. Otherwise a keeper must hold it.
     Unknown,
     /// The agent ends.
@@ -32,22 +32,22 @@ pub(super) enum Stay {
 }
 
 /// A running turn.
-pub(super) struct Turn<'a> {
+pub(super) struct SubagentTurn<'a> {
     pub(super) client: &'a Arc<TaskClient>,
     pub(super) options: &'a DriverOptions,
     pub(super) agent: &'a AgentSpec,
     /// The agent's id of the session to continue.
     pub(super) known: Option<String>,
     pub(super) prompt: &'a str,
-    pub(super) stay: Stay,
+    pub(super) after_turn: AfterTurn,
 }
 
 /// A function that changes the record of the agent and writes it.
-pub(super) type Change<'a> = dyn FnMut(&dyn Fn(&mut AgentRecord)) + 'a;
+pub(super) type RecordChange<'a> = dyn FnMut(&dyn Fn(&mut AgentRecord)) + 'a;
 
-impl Turn<'_> {
+impl SubagentTurn<'_> {
     /// Runs the turn. Returns the stop reason of the protocol.
-    pub(super) fn run(&self, streams: Streams, change: &mut Change<'_>) -> Result<String, AcpError> {
+    pub(super) fn run(&self, streams: Streams, change: &mut RecordChange<'_>) -> Result<String, AcpError> {
         let outcome = converse(self.client, streams, async |connection| self.ask(connection, change).await);
         self.client.transcript().tick();
         outcome
@@ -56,7 +56,7 @@ impl Turn<'_> {
     async fn ask(
         &self,
         connection: ConnectionTo<Agent>,
-        change: &mut Change<'_>,
+        change: &mut RecordChange<'_>,
     ) -> Result<String, AcpError> {
         let end_signal = event_loop::end_signal().map_err(|error| AcpError::no_event_loop(&error))?;
         tokio::pin!(end_signal);
@@ -82,13 +82,13 @@ impl Turn<'_> {
     async fn begin(
         &self,
         connection: ConnectionTo<Agent>,
-        change: &mut Change<'_>,
+        change: &mut RecordChange<'_>,
     ) -> Result<AgentSession, AcpError> {
-        if let (Stay::Resident, Some(known)) = (self.stay, &self.known) {
+        if let (AfterTurn::Resident, Some(known)) = (self.after_turn, &self.known) {
             return Ok(AgentSession { connection, id: known.clone() });
         }
         let Handshake { info, can_load, .. } = initialize(&connection, self.client.quirks).await?;
-        if !can_load && self.stay == Stay::Unknown {
+        if !can_load && self.after_turn == AfterTurn::Unknown {
             return Err(AcpError::NeedsKeeper);
         }
         change(&|record| (record.agent_info, record.can_load) = (info.clone(), can_load));
@@ -96,7 +96,7 @@ impl Turn<'_> {
         let env = [
             (
                 "MEANWHILE_HOME".to_owned(),
-                self.client.permissions.settings.home.to_string_lossy().into_owned(),
+                self.client.permissions.home.settings().home.to_string_lossy().into_owned(),
             ),
             ("MEANWHILE_SESSION".to_owned(), self.client.terminals.session.clone()),
             (DEPTH_VARIABLE.to_owned(), self.agent.depth.to_string()),

@@ -19,13 +19,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use meanwhile::Meanwhile;
 use meanwhile::model::EnvVar;
 use meanwhile::policy::Mode;
-use mw_agents::Tells;
+use mw_agents::DeliveredWith;
 use mw_agents::event_loop;
 use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes_through};
 use mw_tools::call::CallSettings;
 use mw_tools::{Dialect, Toolset};
-use mw_web::Token;
+use mw_web::{Guard, Listening, Token};
 
 use crate::fixtures::Fixtures;
 
@@ -33,12 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let port = env::args().nth(1).ok_or("usage: conformance_server PORT")?.parse()?;
     let server = Server::new(options()?);
     let token = Token::random()?;
-    let listening = mw_web::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), token.clone())?;
-    let url = format!("http://{}/mcp", listening.address());
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let listening = Listening::on_loopback(address)?;
+    let url = format!("http://{}/mcp", listening.address().unwrap_or(address));
+    let guard = Guard::new(token.clone(), listening.place());
     println!("{}", serde_json::json!({"url": url, "token": token.as_str()}));
     let fixtures = Fixtures::before(server.clone());
     let routes = http_routes_through(&server, move || fixtures.clone());
     Ok(event_loop::run(listening.serve::<ConnectionReceipts, _>(
+        guard,
         routes,
         FlushListener,
         std::future::pending(),
@@ -51,12 +54,12 @@ fn options() -> Result<ServerOptions, Box<dyn Error>> {
     let mut call_settings = CallSettings::new("", directory.clone(), variables.collect());
     call_settings.policy.mode = Mode::Dangerous;
     Ok(ServerOptions {
-        settings: Meanwhile::open_default()?.settings().clone(),
+        home: Meanwhile::open_default()?,
         call_settings,
         toolset: specs::toolset(Toolset::of(Dialect::Canonical))?,
         dialect: Dialect::Canonical,
         evidence: SessionEvidence::from_environment(|name| env::var(name).ok(), &directory),
-        tells: Tells::Replies,
+        tells: DeliveredWith::Replies,
         structured: false,
     })
 }

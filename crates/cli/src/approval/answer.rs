@@ -3,8 +3,7 @@
 use meanwhile::Error;
 use meanwhile::engine::{ApprovalEntry, Runtime};
 use meanwhile::error::Denial;
-use meanwhile::model::approval::{ApprovalState, ProposedAction};
-use serde_json::{Value, json};
+use mw_desk::rows::ApprovalRow;
 
 use super::gated_call::around;
 use crate::config::shown;
@@ -27,30 +26,6 @@ pub(crate) fn answerable(
 /// Prints an answered request.
 pub(crate) fn report(context: &Context, entry: &ApprovalEntry, word: &str) -> CommandResult {
     let proposal = &entry.proposal;
-    context.show(&as_json(entry), || format!("{word} {}: {}\n", proposal.id, shown(&proposal.exact())))
-}
-
-/// Returns a request as JSON, with one schema for every kind and state.
-pub(crate) fn as_json(entry: &ApprovalEntry) -> Value {
-    let proposal = &entry.proposal;
-    let (steps, cwd, expected, took_ms) = match &proposal.action {
-        ProposedAction::Start { steps, cwd, expected, took_ms, .. } => {
-            (steps.as_slice(), Some(cwd.to_lossy()), expected.as_ref(), took_ms.as_ref())
-        }
-        ProposedAction::Other { .. } => (&[] as &[_], None, None, None),
-    };
-    let (by, at, why, task) = match &entry.state {
-        ApprovalState::Open => (None, None, None, None),
-        ApprovalState::Approved { by, at, .. } => (Some(by), Some(at), None, None),
-        ApprovalState::Denied { by, at, why } => (Some(by), Some(at), Some(why), None),
-        ApprovalState::Used { by, at, task, .. } => (Some(by), Some(at), None, task.as_ref()),
-        ApprovalState::Lapsed { at } => (None, Some(at), None, None),
-    };
-    json!({
-        "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
-        "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
-        "env": proposal.environment(), "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
-        "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
-        "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
-    })
+    context
+        .show(&ApprovalRow::of(entry), || format!("{word} {}: {}\n", proposal.id, shown(&proposal.exact())))
 }

@@ -2,8 +2,8 @@
 
 use std::env;
 
+use meanwhile::engine::model::{DEFAULT_SESSION, TASK_VARIABLE};
 use meanwhile::engine::{Approval, GatedCall, Policy, Runtime, SessionPolicy, TaskRequest};
-use meanwhile::model::{DEFAULT_SESSION, TASK_VARIABLE};
 use meanwhile::policy::Tool;
 
 use super::prompt::Prompt;
@@ -61,7 +61,7 @@ impl Context {
     pub(crate) fn pass_start(
         &self,
         runtime: &Runtime,
-        request: &TaskRequest,
+        request: &mut TaskRequest,
         added: &[(String, String)],
         tool: &str,
     ) -> Result<Approval, CommandError> {
@@ -107,6 +107,7 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
     policy.mode = session_policy.mode_beside(present.mode);
     policy.user_home.clone_from(&present.user_home);
     policy.timeouts = present.timeouts;
+    policy.confined = present.confined;
     policy.stay_in_project_of(&session_policy.directory);
     Ok(policy)
 }
@@ -114,5 +115,7 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
 /// Returns the task that this command runs inside of, if any.
 pub(crate) fn around(runtime: &Runtime) -> Option<String> {
     let said = env::var(TASK_VARIABLE).ok().filter(|id| !id.is_empty());
-    said.or_else(|| runtime.approvals().enclosing_task().map(|id| id.to_string()))
+    let approvals = runtime.approvals();
+    let unknown = || approvals.is_in_unknown_task().then(|| "unknown".to_owned());
+    said.or_else(|| approvals.enclosing_task().map(|id| id.to_string())).or_else(unknown)
 }

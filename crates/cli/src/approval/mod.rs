@@ -4,5 +4,5 @@ mod answer;
 mod gated_call;
 mod prompt;
 
-pub(crate) use answer::{answerable, as_json, report};
+pub(crate) use answer::{answerable, report};
 pub(crate) use gated_call::{around, bound};

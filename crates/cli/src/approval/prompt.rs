@@ -34,7 +34,7 @@ impl Asker for Prompt {
         if !self.is_there {
             return Asked::Elsewhere;
         }
-        // Ctrl-C is a key from now on: it denies, and that is recorded.
+        // In raw mode, Ctrl-C is read as a key. It denies the request, and the denial is recorded.
         let raw = RawMode::enter(Keys::All);
         let question = proposal.question().replace('\n', "\r\n");
         let _ = write!(std::io::stderr(), "{question} ");

@@ -27,7 +27,8 @@ pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandErro
     Ok(all)
 }
 
-/// Returns the umask. It can only be read by setting it, which is safe with one thread.
+/// Returns the umask. It can only be read by setting it, which is safe here: the only other thread starts the supervisor,
+/// which sets a umask itself.
 pub(crate) fn current_umask() -> u32 {
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     rustix::process::umask(mask);

@@ -1,10 +1,11 @@
 //! The options of `start` and `run` that limit memory, CPU time, CPUs and processes.
 
 use clap::Args;
-use meanwhile::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_size};
+use meanwhile::engine::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_size};
 
 // No doc comment: it would become the help of both.
-#[derive(Args)]
+#[derive(Args, Default)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct ResourceArguments {
     /// Maximum memory of all processes of the task together; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]

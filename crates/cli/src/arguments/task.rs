@@ -5,21 +5,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::Args;
-use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
-use meanwhile::model::{
-    CommandSpec, Io, Lifetime, Place, RawText, ReadyWhen, TaskKind, parse_duration_ms, parse_size,
+use meanwhile::engine::model::{
+    CommandSpec, Io, Lifetime, RawText, ReadyWhen, Resources, TaskId, TaskKind, parse_duration_ms, parse_size,
 };
+use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
 
 use super::command_line::COMMAND_WORDS;
+use super::confine::ConfineArguments;
 use super::environment::{current_umask, environment};
+use super::quick::QuickArguments;
 use super::resources::ResourceArguments;
 use super::values::{one_of, parse_port};
+use crate::config::Config;
 use crate::context::Context;
 use crate::error::CommandError;
 
 // No doc comment: it would become the help of both commands.
 #[derive(Args)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct TaskArguments {
     /// A name, unique among the session's live tasks
     #[arg(long)]
@@ -31,13 +35,14 @@ pub(crate) struct TaskArguments {
     #[arg(long)]
     description: Option<String>,
     /// Working directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short = 'C', value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where to run the task: `process` is this machine; `mock` runs no command and is controlled with `mw input`
-    #[arg(long, value_name = "NAME", default_value_t = Place::Process)]
-    on: Place,
+    /// Where to run the task: `process` is this machine; `mock` runs no command and is controlled with `mw input`; `mw
+    /// backends` lists those of the settings
+    #[arg(long, value_name = "NAME", default_value = PROCESS)]
+    on: String,
     /// Add a variable to the environment
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, short, value_name = "KEY=VALUE")]
     env: Vec<OsString>,
     /// Time limit of the run
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
@@ -47,21 +52,29 @@ pub(crate) struct TaskArguments {
     deadline: Option<u64>,
     #[command(flatten)]
     resources: ResourceArguments,
+    #[command(flatten)]
+    confine: ConfineArguments,
     /// Whether the task ends with its session [default: session, unless session.kill_tasks is false]
     #[arg(long, value_parser = one_of(&[("session", Lifetime::Session), ("detached", Lifetime::Detached)]))]
     lifetime: Option<Lifetime>,
     /// Keep standard input open for `mw input`
-    #[arg(long, conflicts_with = "pty")]
+    #[arg(long, short = 'i', conflicts_with = "pty")]
     stdin: bool,
     /// Run the task in a terminal
-    #[arg(long)]
+    #[arg(long, short = 't')]
     pty: bool,
-    /// Size of the terminal
-    #[arg(long, value_name = "COLSxROWS", default_value = "80x24", value_parser = parse_terminal_size, requires = "pty")]
-    size: (u16, u16),
+    /// Size of the terminal [default: 80x24; for run that of its own terminal]
+    #[arg(long, value_name = "COLSxROWS", value_parser = parse_terminal_size, requires = "pty")]
+    size: Option<(u16, u16)>,
+    /// Whether stderr is not the terminal of the task
+    #[arg(skip)]
+    stderr_apart: bool,
     /// Maximum size of the log; 0 = no cap
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     cap: Option<u64>,
+    /// Let the task write the log file itself: fastest, but without a cap, separate streams or protection from a full disk
+    #[arg(long, conflicts_with_all = ["cap", "stdin", "pty"])]
+    direct: bool,
     /// Start after this task has completed; skip the new task if it does not complete
     #[arg(long, value_name = "ID")]
     after: Vec<String>,
@@ -71,7 +84,7 @@ pub(crate) struct TaskArguments {
     /// What to do when no slot is free
     #[arg(long, value_parser = crate::config::at_capacity, value_name = "queue|reject")]
     at_capacity: Option<AtCapacity>,
-    /// Ready when the task prints a line that matches this regular expression
+    /// Treat the task as ready when it prints a line that matches this regular expression
     #[arg(long, value_name = "REGEX", conflicts_with = "ready_port")]
     ready_when: Option<String>,
     /// Ready when the task listens on this port, or on any
@@ -80,13 +93,13 @@ pub(crate) struct TaskArguments {
     /// Open a file descriptor for progress reports as JSON lines; MEANWHILE_PROGRESS_FD names it
     #[arg(long)]
     progress_fd: bool,
-    /// The parent session of the task's owner
+    /// The session on whose behalf the owner works
     #[arg(long, value_name = "SESSION")]
     parent_session: Option<String>,
     /// Id of the message that led to the task
     #[arg(long, value_name = "ID")]
     parent_message: Option<String>,
-    /// The batch of the task
+    /// Add the task to this batch
     #[arg(long)]
     batch: Option<String>,
     /// The kind of task
@@ -110,6 +123,10 @@ pub(crate) struct TaskArguments {
     no_shell: bool,
 }
 
+/// The names of the places that need no configuration.
+const PROCESS: &str = "process";
+const MOCK: &str = "mock";
+
 static IF_RUNNING: [(&str, IfRunning); 3] =
     [("refuse", IfRunning::Refuse), ("return", IfRunning::Return), ("restart", IfRunning::Restart)];
 pub(crate) static KINDS: [(&str, TaskKind); 3] =
@@ -131,7 +148,53 @@ fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
 /// The tool that waits for the end of the task.
 pub(crate) const RUN: &str = "run";
 
+/// The options of the common forms.
+pub(crate) const COMMON_VALUES: [&str; 6] = ["name", "description", "cwd", "timeout", "batch", "shell"];
+pub(crate) const COMMON_LISTS: [&str; 1] = ["env"];
+
 impl TaskArguments {
+    /// Returns the task of a common form; `None` for what clap must decide.
+    pub(crate) fn quick(arguments: &QuickArguments<'_>) -> Option<Self> {
+        let [first, more @ ..] = &arguments.words[..] else { return None };
+        let is_script = first.as_bytes().iter().any(u8::is_ascii_whitespace);
+        if is_script && !more.is_empty() && !arguments.is_escaped {
+            // Options may follow a script.
+            return None;
+        }
+        Some(Self {
+            name: arguments.text("name")?,
+            if_running: IfRunning::Refuse,
+            description: arguments.text("description")?,
+            cwd: arguments.all("cwd").next().map(PathBuf::from),
+            on: PROCESS.to_owned(),
+            env: arguments.all("env").map(OsString::from).collect(),
+            timeout: arguments.value("timeout", |text| parse_duration_ms(text).ok())?,
+            deadline: None,
+            resources: ResourceArguments::default(),
+            confine: ConfineArguments::default(),
+            lifetime: None,
+            stdin: false,
+            pty: false,
+            size: None,
+            stderr_apart: false,
+            cap: None,
+            direct: false,
+            after: Vec::new(),
+            priority: 0,
+            at_capacity: None,
+            ready_when: None,
+            ready_port: None,
+            progress_fd: false,
+            parent_session: None,
+            parent_message: None,
+            batch: arguments.text("batch")?,
+            kind: TaskKind::Shell,
+            shell: arguments.all("shell").next().map(OsString::from),
+            words: arguments.words.iter().map(|word| (*word).clone()).collect(),
+            no_shell: arguments.is_escaped && more.is_empty(),
+        })
+    }
+
     /// Makes a request of the options and starts the task.
     pub(crate) fn start(
         self,
@@ -140,26 +203,34 @@ impl TaskArguments {
         tool: &str,
     ) -> Result<Started, CommandError> {
         let added = added_variables(&self.env);
-        let mut request = self.request(context, runtime)?;
+        let after = self.after.iter().map(|handle| runtime.lookup().resolve(handle, &context.scope()));
+        let after = after.collect::<Result<_, _>>()?;
+        let wants_slot = self.at_capacity.is_some();
+        let mut request = self.request(&context.config, &context.owner(), after)?;
         request.foreground = tool == RUN;
-        request.approval = context.pass_start(runtime, &request, &added, tool)?;
+        request.uncounted = tool == RUN && !wants_slot;
+        request.approval = context.pass_start(runtime, &mut request, &added, tool)?;
         Ok(runtime.starts().start(&request)?)
     }
 
-    fn request(self, context: &Context, runtime: &Runtime) -> Result<TaskRequest, CommandError> {
-        let command = self.command(context);
-        let mut limits = context.config.settings.limits.clone();
+    /// Makes a request of the options, for a session and behind these tasks.
+    pub(crate) fn request(
+        self,
+        config: &Config,
+        session: &str,
+        after: Vec<TaskId>,
+    ) -> Result<TaskRequest, CommandError> {
+        let command = self.command(config);
+        let place = config.place(&self.on)?;
+        let mut limits = config.settings.limits.clone();
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
         limits.deadline = self.deadline.map(|ms| SystemClock.now().plus_ms(ms));
-        limits.resources = self.resources.over(&limits.resources);
+        // The limits of the settings are those of this machine.
+        let usual = if place.has_driver() { Resources::default() } else { limits.resources };
+        limits.resources = self.resources.over(&usual);
         limits.output_cap = self.cap.unwrap_or(limits.output_cap);
-        let after = self
-            .after
-            .iter()
-            .map(|handle| runtime.lookup().resolve(handle, &context.scope()))
-            .collect::<Result<_, _>>()?;
         let io = self.io();
-        let cwd = match (self.cwd, &context.config.directory) {
+        let cwd = match (self.cwd, &config.directory) {
             (Some(cwd), _) => std::path::absolute(cwd)?,
             (None, Some(directory)) => directory.clone(),
             (None, None) => {
@@ -170,16 +241,18 @@ impl TaskArguments {
             }
         };
         let env = environment(&self.env)?;
-        Ok(TaskRequest {
+        let added = added_variables(&self.env);
+        let grant = self.confine.grant(&config.confine_user, &cwd, config.user_home());
+        let mut request = TaskRequest {
+            grant,
             kind: self.kind,
-            place: self.on,
             umask: current_umask(),
             name: self.name,
             if_running: self.if_running,
             description: self.description,
             io,
             limits,
-            lifetime: self.lifetime.unwrap_or_else(|| context.config.lifetime()),
+            lifetime: self.lifetime.unwrap_or_else(|| config.lifetime()),
             batch: self.batch,
             after,
             priority: self.priority,
@@ -187,9 +260,25 @@ impl TaskArguments {
             progress_fd: self.progress_fd,
             parent_session: self.parent_session,
             parent_message: self.parent_message,
-            at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
-            ..TaskRequest::new(&context.owner(), command, cwd, env)
-        })
+            at_capacity: self.at_capacity.unwrap_or(config.settings.queue.at_capacity),
+            ..TaskRequest::new(session, command, cwd, env)
+        };
+        if !place.is_process() {
+            request.run_on(place, &added);
+        }
+        Ok(request)
+    }
+
+    /// Runs the task in a terminal of this size, unless the options say how its streams are connected. Returns whether it
+    /// runs in a terminal.
+    pub(crate) fn take_terminal(&mut self, size: (u16, u16), stderr_apart: bool) -> bool {
+        if self.stdin || self.direct || self.on != PROCESS {
+            return false;
+        }
+        self.stderr_apart = stderr_apart && !self.pty;
+        self.pty = true;
+        self.size.get_or_insert(size);
+        true
     }
 
     /// Keeps standard input open, as `--stdin` does.
@@ -197,24 +286,24 @@ impl TaskArguments {
         self.stdin = true;
     }
 
-    pub(crate) const fn io(&self) -> Io {
-        match (self.pty, self.on) {
-            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
+    pub(crate) fn io(&self) -> Io {
+        let (cols, rows) = self.size.unwrap_or((80, 24));
+        match (self.pty, self.on.as_str()) {
+            (true, _) if self.stderr_apart => Io::PtyAndPipe { rows, cols },
+            (true, _) => Io::Pty { rows, cols },
+            (false, _) if self.direct => Io::Direct,
             // Its input tells it how to end.
-            (false, Place::Mock) => Io::Stdin,
-            (false, Place::Process) if self.stdin => Io::Stdin,
-            (false, Place::Process) => Io::Pipes,
+            (false, MOCK) => Io::Stdin,
+            (false, _) if self.stdin => Io::Stdin,
+            (false, _) => Io::Pipes,
         }
     }
 
-    fn command(&self, context: &Context) -> CommandSpec {
+    fn command(&self, config: &Config) -> CommandSpec {
         let raw = |text: &OsString| RawText::from(text.as_bytes());
         match &self.words[..] {
             [script] if !self.no_shell => CommandSpec::Shell {
-                program: self
-                    .shell
-                    .as_ref()
-                    .map_or_else(|| RawText::from(context.config.shell.as_str()), raw),
+                program: self.shell.as_ref().map_or_else(|| RawText::from(config.shell.as_str()), raw),
                 script: raw(script),
             },
             words => CommandSpec::Argv(words.iter().map(raw).collect()),
@@ -222,7 +311,7 @@ impl TaskArguments {
     }
 }
 
-/// Returns the variables of `--env`. Others than text are refused later.
+/// Returns the variables of `--env`. Values that are not text are refused later.
 fn added_variables(entries: &[OsString]) -> Vec<(String, String)> {
     let pair = |entry: &OsString| {
         let text = entry.to_string_lossy();

@@ -1,4 +1,4 @@
-//! The large commands of `mw`. If one of them is called, `mw` executes this program in its place.
+//! The large commands of `mw`. If one of them is called, `mw` replaces itself with this program.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -3,15 +3,15 @@
 use std::io;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::Meanwhile;
 use meanwhile::engine::SessionPolicy;
 use meanwhile::policy::Mode;
 use mw_agents::builtin::{AgentLimits, AgentOptions, Project, serve_agent};
+use mw_desk::text::with_hint;
 use mw_tools::Dialect;
-use mw_tools::call::CallSettings;
 
 use crate::arguments::environment::current_umask;
 use crate::arguments::values::{parse_dialect, parse_mode};
@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{approval, render};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -53,7 +53,7 @@ impl Arguments {
         let around = context.enclosing_policy()?;
         let session_policy = around.clone();
         serve_agent(AgentOptions {
-            settings: context.config.settings.clone(),
+            home: Meanwhile::open_lazy(context.config.settings.clone()),
             model,
             limits: AgentLimits {
                 context_tokens: agent.context_tokens,
@@ -68,7 +68,7 @@ impl Arguments {
             tells: context.config.tools.tells(),
             project: Box::new(move |directory| {
                 project(directory, dialect, (mode, session_policy.as_ref()), umask)
-                    .map_err(|error| format!("{}. {}", error.message, error.hint))
+                    .map_err(|error| with_hint(&error.message, &error.hint))
             }),
         })?;
         Ok(0)
@@ -83,10 +83,6 @@ fn project(
     umask: u32,
 ) -> Result<Project, CommandError> {
     let config = Config::load_in(directory, dialect)?;
-    let mut call_settings = call_settings(&config, directory.to_owned(), mode, umask)?;
-    if let Some(session_policy) = session_policy {
-        call_settings.policy = approval::bound(session_policy, &call_settings.policy)?;
-    }
-    let call_settings = CallSettings { agents: Some(Arc::new(config.agent_settings()?)), ..call_settings };
-    Ok(Project { settings: config.settings, call_settings })
+    let call_settings = call_settings(&config, directory.to_owned(), mode, umask, session_policy)?;
+    Ok(Project { home: Meanwhile::open_lazy(config.settings), call_settings })
 }

@@ -6,8 +6,8 @@ use std::thread;
 
 use clap::Args;
 use meanwhile::Error;
+use meanwhile::engine::model::{Lifetime, parse_duration_ms};
 use meanwhile::engine::{Approval, TaskRequest};
-use meanwhile::model::{Lifetime, parse_duration_ms};
 use meanwhile::settings::AtCapacity;
 use mw_agents::acp::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Give the agent a separate git worktree
     #[arg(long)]
     worktree: bool,
-    /// The batch of the task
+    /// Add the task to this batch
     #[arg(long)]
     batch: Option<String>,
     /// The mode of the agent's session, by the agent's own name for it
@@ -111,7 +111,7 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_action(&runtime, "agent", &call.prompt)?;
         let started = order(call, request, settings, &runtime)?;
-        let shown = StartReply::show(&started, context);
+        let shown = StartReply::show(&started, context.json);
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         shown

@@ -5,8 +5,9 @@ use std::fs;
 use std::sync::Arc;
 
 use clap::Args;
+use meanwhile::Meanwhile;
+use meanwhile::engine::model::{TASK_VARIABLE, TaskId};
 use meanwhile::engine::project_of;
-use meanwhile::model::{TASK_VARIABLE, TaskId};
 use mw_agents::acp::PolicyPermissions;
 use mw_agents::subagent::{DriverOptions, drive};
 
@@ -31,7 +32,7 @@ impl Arguments {
         let project = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());
         policy.stay_in_project_of(&cwd);
         let permissions = PolicyPermissions {
-            settings: config.settings.clone(),
+            home: Meanwhile::open_lazy(config.settings.clone()),
             session,
             policy,
             shell: config.shell.as_str().into(),

@@ -3,9 +3,9 @@
 use clap::Args;
 use meanwhile::engine::ApprovalEntry;
 use meanwhile::model::approval::ApprovalState;
+use mw_desk::rows::ApprovalRow;
 use serde_json::json;
 
-use crate::approval::as_json;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::CommandResult;
@@ -32,7 +32,7 @@ impl Arguments {
         if let Some(session) = runtime.approvals().enclosing_session(None) {
             entries.retain(|entry| entry.proposal.session == session);
         }
-        let value = json!({ "approvals": entries.iter().map(as_json).collect::<Vec<_>>() });
+        let value = json!({ "approvals": entries.iter().map(ApprovalRow::of).collect::<Vec<_>>() });
         context.show(&value, || match (entries.is_empty(), self.history) {
             (true, true) => "No approval requests yet.\n".to_owned(),
             (true, false) => "No open approval requests.\n".to_owned(),

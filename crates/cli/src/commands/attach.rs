@@ -6,10 +6,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::engine::model::{Io, TaskId};
 use meanwhile::engine::{ReadFrom, ReadRequest, Runtime};
-use meanwhile::model::{Io, TaskId};
 
-use crate::context::Context;
+use crate::context::{Context, Latest};
 use crate::error::{About, CommandError, CommandResult, named};
 use crate::foreground::terminal;
 use crate::foreground::terminal::{Keys, RawMode};
@@ -23,19 +23,20 @@ const LEAVE: u8 = 0x1d;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The task
-    id: String,
+    /// The task [default: the latest of this directory]
+    id: Option<String>,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // Input goes to the task, so its handle must be as exact as for a kill.
-        let id = runtime.lookup().resolve_to_act(&self.id, &context.scope())?;
-        let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&self.id)?;
-        let name = named(&self.id, &id);
+        let handle = context.given_or_latest(&runtime, self.id, Latest::Live)?;
+        let id = runtime.lookup().resolve_to_act(&handle, &context.scope())?;
+        let task = runtime.tasks().task(id.as_str(), &context.scope()).about(&handle)?;
+        let name = named(&handle, &id);
         let io = runtime.home().task(&task.id).spec()?.io;
-        if io == Io::Pipes {
+        if matches!(io, Io::Pipes | Io::Direct) {
             let hint = format!("mw output {} --follow shows its output", task.id);
             return Err(CommandError::conflict(format!("{name} has no input to attach to"), hint));
         }
@@ -49,10 +50,10 @@ impl Arguments {
                 "use mw input and mw output --follow in scripts",
             ));
         }
-        render::note(&format!("attached to {}; press ctrl+] to detach", task.id));
+        render::note(&format!("attached to {}; press Ctrl-] to detach", task.id));
         let left = {
-            let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) { Keys::All } else { Keys::Single });
-            join(context, &runtime, &task.id, matches!(io, Io::Pty { .. }))?
+            let _mode = RawMode::enter(if io.terminal().is_some() { Keys::All } else { Keys::Single });
+            join(context, &runtime, &task.id, io.terminal().is_some())?
         };
         std::io::stdout().write_all(b"\n")?;
         render::note(if left { "detached; the task keeps running" } else { "the task has ended" });

@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::engine::{Runtime, SessionPolicy};
 use meanwhile::policy::Mode;
-use meanwhile::{Filter, Scope, Settings};
-use mw_agents::chat::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
+use meanwhile::{Filter, Meanwhile, Scope, Settings};
+use mw_agents::chat_host::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
 use mw_tools::call::{Background, CallSettings};
 use mw_tools::delegation::AgentEntry;
@@ -64,13 +64,8 @@ impl Arguments {
             ));
         }
         let home = &context.config.settings.home;
-        let before = match &self.resume {
-            Some(id) => Some(
-                ChatTranscript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
-                    .map_err(|error| unusable(&error))?,
-            ),
-            None => None,
-        };
+        let earlier = |id: &String| ChatTranscript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()));
+        let before = self.resume.as_ref().map(earlier).transpose().map_err(|error| unusable(&error))?;
         // Tasks keep their names when the chat is resumed.
         let kept = before.as_ref().and_then(ChatTranscript::dialect);
         let dialect = self.dialect.or(kept).unwrap_or(context.config.dialect());
@@ -89,14 +84,8 @@ impl Arguments {
             None => new_session()?,
         };
         let mode = chosen.as_deref().and_then(Mode::named);
-        let call_settings = chat_call_settings(config, &session, cwd, mode)?;
+        let (call_settings, session_policy) = settings_of(config, &session, cwd, mode)?;
         // The session's tasks can change their environment. That must not loosen the policy.
-        let session_policy = SessionPolicy {
-            mode: call_settings.policy.mode.name().to_owned(),
-            is_chosen: mode.is_some(),
-            directory: call_settings.cwd.clone(),
-            ..config.session_policy()?
-        };
         runtime.approvals().set_session_policy(&session, &session_policy)?;
         // Last, because a failure before must not leave a chat behind.
         let transcript = match before {
@@ -111,6 +100,7 @@ impl Arguments {
             theme: self.screen.theme(&context.config),
             session: session.clone(),
             agent: agent.name.clone(),
+            model: model(config, &agent),
             editor: screen::editor(),
             panics: self.screen.panics(),
         };
@@ -119,7 +109,7 @@ impl Arguments {
         let chat = Chat::open(
             ChatOptions {
                 // Messages would appear in the middle of the screen.
-                settings: Settings { tell: |_| {}, ..config.settings.clone() },
+                home: Meanwhile::open_lazy(Settings { tell: |_| {}, ..config.settings.clone() }),
                 call_settings,
                 mode: chosen.or_else(|| agent.mode.clone()),
                 agent,
@@ -132,7 +122,7 @@ impl Arguments {
                 wake: if config.chat.auto_wake { Wake::Idle } else { Wake::NextTurn },
                 transcript,
             },
-            move |news| post.tell(news),
+            move |update| post.tell(update),
         );
         let ending = chat::run(&options, door, |order| chat.order(order));
         say_what_ends(&runtime, &session)?;
@@ -157,9 +147,36 @@ impl Arguments {
     }
 }
 
+/// Returns the settings of a chat's tool calls, and the policy to store for its session.
+fn settings_of(
+    config: &Config,
+    session: &str,
+    cwd: PathBuf,
+    mode: Option<Mode>,
+) -> Result<(CallSettings, SessionPolicy), CommandError> {
+    let call_settings = CallSettings {
+        session: session.to_owned(),
+        background: Background::On,
+        ..call_settings(config, cwd, mode, current_umask(), None)?
+    };
+    let session_policy = SessionPolicy {
+        mode: call_settings.policy.mode,
+        is_chosen: mode.is_some(),
+        directory: call_settings.cwd.clone(),
+        ..config.session_policy()?
+    };
+    Ok((call_settings, session_policy))
+}
+
 /// Returns the command of our own agent, unless the settings replace it.
 fn own_command(config: &Config) -> [String; 2] {
     [config.mw().to_string_lossy().into_owned(), "acp".to_owned()]
+}
+
+/// Returns the name of our own agent's model. Other agents do not tell theirs.
+fn model(config: &Config, agent: &AgentEntry) -> Option<String> {
+    let is_own = agent.command == own_command(config);
+    is_own.then(|| config.agent.model.clone()).flatten()
 }
 
 /// Checks that our own agent has a model.
@@ -184,16 +201,6 @@ fn place(before: Option<&ChatTranscript>) -> Result<(PathBuf, Option<String>), C
             (here, Some(remark))
         }
     })
-}
-
-fn chat_call_settings(
-    config: &Config,
-    session: &str,
-    cwd: PathBuf,
-    mode: Option<Mode>,
-) -> Result<CallSettings, CommandError> {
-    let call_settings = call_settings(config, cwd, mode, current_umask())?;
-    Ok(CallSettings { session: session.to_owned(), background: Background::On, ..call_settings })
 }
 
 /// Reports that tasks are ending, which may take seconds, and lets a signal end the wait from now on. SIGHUP does not: it
@@ -228,6 +235,6 @@ fn layout(config: &Config, dialect: Dialect) -> Layout {
         "boxed" => Layout::Boxed,
         "table" => Layout::Table,
         "plain" => Layout::Plain,
-        _ => dialect.layout(),
+        _ => DialectTools::of(dialect).layout,
     }
 }

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use meanwhile::Filter;
+use meanwhile::engine::model::{TaskId, parse_duration_ms};
 use meanwhile::engine::{ClearReport, KillRequest, Runtime};
-use meanwhile::model::{TaskId, parse_duration_ms};
+use meanwhile::{Filter, Scope};
+
+use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::hints;
-use crate::render;
+use crate::{exit_code, hints, render};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -30,12 +31,18 @@ pub(crate) struct Arguments {
     #[arg(long)]
     batch: Option<String>,
     /// Kill live tasks first
-    #[arg(long)]
+    #[arg(long, short = 'f')]
     kill: bool,
+    /// Kill and remove all tasks of all sessions, and remove the home itself; before meanwhile is uninstalled
+    #[arg(long, conflicts_with_all = ["ids", "finished", "older_than", "batch", "expired", "kill"])]
+    everything: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
+        if self.everything {
+            return everything(context);
+        }
         let runtime = context.runtime()?;
         if self.expired {
             return show(context, &hints::with_commands(runtime.retention().purge()?));
@@ -73,6 +80,35 @@ impl Arguments {
     }
 }
 
+/// Removes all tasks and the home. Only the user may do that, outside of every session.
+fn everything(context: &Context) -> CommandResult {
+    if context.scope() != Scope::All {
+        let hint = "run it in a terminal without MEANWHILE_SESSION, outside of every task";
+        return Err(CommandError::usage("a session cannot remove the tasks of others", hint));
+    }
+    let home = context.config.settings.home.clone();
+    if !home.is_dir() {
+        return context.show(&json!({"cleared": [], "kept": [], "left": []}), || {
+            format!("{} does not exist\n", home.display())
+        });
+    }
+    let report = context.runtime()?.retention().clear_everything(&KillRequest::term(context.requester()))?;
+    let tasks = hints::with_commands(report.tasks);
+    let value = json!({"cleared": tasks.cleared, "kept": tasks.kept, "left": report.left});
+    context.show(&value, || {
+        let cleared = mw_desk::text::count(tasks.cleared.len(), "task", "tasks");
+        let rest = if report.left.is_empty() { " and the home" } else { "" };
+        format!("cleared {cleared}{rest}\n")
+    })?;
+    if !context.json {
+        note_kept(&tasks);
+        for path in report.left.iter().filter(|_| tasks.kept.is_empty()) {
+            render::note(&format!("kept {}: meanwhile did not make it", path.display()));
+        }
+    }
+    Ok(if report.left.is_empty() { 0 } else { exit_code::FAILURE })
+}
+
 /// Refuses a live task before anything is removed.
 fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> {
     for id in named {
@@ -88,8 +124,14 @@ fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> 
 fn show(context: &Context, report: &ClearReport) -> CommandResult {
     let cleared = mw_desk::text::count(report.cleared.len(), "task", "tasks");
     context.show(report, || format!("cleared {cleared}\n"))?;
-    for kept in report.kept.iter().filter(|_| !context.json) {
-        render::note(&format!("kept {}: {}; {}", kept.id, kept.reason, kept.hint));
+    if !context.json {
+        note_kept(report);
     }
     Ok(0)
+}
+
+fn note_kept(report: &ClearReport) {
+    for kept in &report.kept {
+        render::note(&format!("kept {}: {}; {}", kept.id, kept.reason, kept.hint));
+    }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use mw_desk::text::count;
 
 use crate::context::Context;
-use crate::doctor::{Check, Verdict, examine};
+use crate::doctor::{Check, CheckResult, examine};
 use crate::error::CommandResult;
 use crate::exit_code;
 use crate::render;
@@ -21,28 +21,34 @@ impl Arguments {
             value["verdict"] = serde_json::json!(worst);
             render::json(&value)?;
         } else {
-            let lines: String = diagnosis.checks.iter().map(|check| line(check, context.colour())).collect();
+            let width = diagnosis.checks.iter().map(|check| check.name.len()).max().unwrap_or_default();
+            let shown = |check| line(check, width, context.colour());
+            let lines: String = diagnosis.checks.iter().map(shown).collect();
             let number = |verdict| diagnosis.checks.iter().filter(|check| check.verdict == verdict).count();
             let summary = match worst {
-                Verdict::Ok => "All checks passed.\n".to_owned(),
-                Verdict::Warning => {
-                    format!("mw works, with {} to improve.\n", count(number(worst), "thing", "things"))
+                CheckResult::Ok => "All checks passed.\n".to_owned(),
+                CheckResult::Warning => {
+                    format!("mw works, with {}.\n", count(number(worst), "warning", "warnings"))
                 }
-                Verdict::Problem => format!("{} to fix.\n", count(number(worst), "problem", "problems")),
+                CheckResult::Problem => format!("{} to fix.\n", count(number(worst), "problem", "problems")),
             };
             render::out(&format!("{lines}{summary}"))?;
         }
-        Ok(if worst == Verdict::Problem { exit_code::FAILURE } else { 0 })
+        Ok(if worst == CheckResult::Problem { exit_code::FAILURE } else { 0 })
     }
 }
 
-fn line(check: &Check, colour: bool) -> String {
+fn line(check: &Check, width: usize, colour: bool) -> String {
     let code = match check.verdict {
-        Verdict::Ok => "32",
-        Verdict::Warning => "33",
-        Verdict::Problem => "31",
+        CheckResult::Ok => "32",
+        CheckResult::Warning => "33",
+        CheckResult::Problem => "31",
     };
     let sign = render::paint(check.verdict.sign(), code, colour);
-    let next = check.next.as_ref().map(|next| format!("{:17}→ {next}\n", "")).unwrap_or_default();
-    format!("{sign} {:<15}{}\n{next}", check.name, check.detail)
+    let next = check
+        .next
+        .as_ref()
+        .map(|next| format!("{:indent$}→ {next}\n", "", indent = width + 4))
+        .unwrap_or_default();
+    format!("{sign} {:<width$}  {}\n{next}", check.name, check.detail)
 }

@@ -52,7 +52,7 @@ impl Arguments {
     /// Runs it and reports errors as warnings, because a failing hook disturbs the host.
     pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
         self.host()?;
-        match Context::load(json, None, Needs::Settings).and_then(|context| self.run(&context)) {
+        match Context::load(json, Needs::Settings).and_then(|context| self.run(&context)) {
             Ok(code) => Ok(code),
             Err(error) => {
                 warn(&error.message);

@@ -1,27 +1,34 @@
 //! `mw kill`: kills tasks and their process trees, or sends them a signal.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use meanwhile::Filter;
-use meanwhile::engine::{KillFailure, KillReport, KillRequest, Runtime};
-use meanwhile::model::{Status, TaskId, parse_duration_ms, signal_name, signal_number};
+use meanwhile::engine::model::{Status, parse_duration_ms, signal_name, signal_number};
+use meanwhile::engine::{Directories, KillFailure, KillReport, KillRequest};
+use meanwhile::model::signal::SIGTERM;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::arguments::quick::{CommonForm, QuickArguments, Words};
+use crate::context::{Context, USER};
 use crate::error::{CommandError, CommandResult};
-use crate::exit_code;
-use crate::render;
+use crate::{direct, exit_code, render};
 
 #[derive(Args)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct Arguments {
     /// The tasks
     #[arg(required_unless_present_any = ["batch", "all"])]
     ids: Vec<String>,
-    /// First signal; a signal other than TERM, INT and KILL is only sent, unless --grace is given
+    /// First signal; TERM, INT and KILL stop the task, any other signal is only delivered, unless --grace is given
     #[arg(long, short, value_name = "NAME", default_value = "TERM", value_parser = parse_signal)]
     signal: i32,
     /// Grace period before SIGKILL
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
+    #[arg(long, short = 't', value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     grace: Option<u64>,
+    /// Follow any signal with SIGKILL after the grace period of the settings
+    #[arg(long, conflicts_with = "grace")]
+    then_kill: bool,
     /// Kill all live tasks of this batch, and survivors of its ended tasks
     #[arg(long)]
     batch: Option<String>,
@@ -30,12 +37,34 @@ pub(crate) struct Arguments {
     all: bool,
 }
 
-fn parse_signal(text: &str) -> Result<i32, String> {
+pub(super) fn parse_signal(text: &str) -> Result<i32, String> {
     signal_number(text)
         .ok_or_else(|| format!("{text:?} is not a signal: write TERM, INT, HUP, KILL or a number"))
 }
 
+const COMMON: CommonForm = CommonForm { flags: &[], values: &[], lists: &[], words: Words::Tasks };
+
 impl Arguments {
+    pub(crate) fn quick(words: &[OsString]) -> Option<(bool, Self)> {
+        let arguments = QuickArguments::parse(words, &COMMON)?;
+        let ids = arguments.texts()?;
+        Some((
+            arguments.json(),
+            Self { ids, signal: SIGTERM, grace: None, then_kill: false, batch: None, all: false },
+        ))
+    }
+
+    /// Ends one task without the engine; `None` if its supervisor did not do it.
+    pub(crate) fn run_direct(&self, json: bool) -> Option<CommandResult> {
+        let [handle] = &self.ids[..] else { return None };
+        let directories = direct::open()?;
+        let id = directories.find(handle)?;
+        let request = KillRequest { by: USER.to_owned(), signal: self.signal, grace_ms: self.grace };
+        let receipt = directories.kill(&id, &request)?;
+        let kills = KillReport { receipts: vec![receipt], failures: Vec::new() };
+        Some(show(json, &directories, kills, true))
+    }
+
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // Every handle is resolved before anything is killed.
@@ -68,14 +97,16 @@ impl Arguments {
             }
         }
         let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
-        let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
+        let own_grace = self.then_kill.then_some(context.config.settings.limits.kill_grace_ms);
+        let request =
+            KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace.or(own_grace) };
         let action = match request.ends() {
             true => format!("end {}", named.join(", ")),
             false => format!("send {} to {}", signal_name(self.signal), named.join(", ")),
         };
         context.pass_action(&runtime, "kill", &action)?;
         let kills = runtime.live().kill_all(&ids, &request);
-        let code = show(context, &runtime, kills, self.ids.len() == 1)?;
+        let code = show(context.json, runtime.directories(), kills, self.ids.len() == 1)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         Ok(code)
@@ -83,29 +114,23 @@ impl Arguments {
 }
 
 /// Returns an error with the name of the task that could not be killed.
-fn about(runtime: &Runtime, failure: KillFailure) -> (String, CommandError) {
+fn about(directories: &Directories, failure: KillFailure) -> (String, CommandError) {
     let id = failure.id.to_string();
-    let name = name_of(runtime, &failure.id);
+    let name = directories.shown_name(&failure.id);
     let error = CommandError::about(failure.error, name.as_deref().unwrap_or(&id));
     (id, error)
 }
 
-/// Returns the name of a task, from its files: a kill needs no database.
-fn name_of(runtime: &Runtime, id: &TaskId) -> Option<String> {
-    let name = runtime.home().task(id).spec().ok()?.name?;
-    Some(runtime.redaction().redactor(id).text(&name).into_owned())
-}
-
 /// Prints receipts and errors; for a single task only one of them. Returns the exit code.
-pub(super) fn show(context: &Context, runtime: &Runtime, kills: KillReport, single: bool) -> CommandResult {
+pub(super) fn show(json: bool, directories: &Directories, kills: KillReport, single: bool) -> CommandResult {
     let KillReport { receipts, mut failures } = kills;
     if let (true, [], 1) = (single, &receipts[..], failures.len())
         && let Some(failure) = failures.pop()
     {
-        return Err(about(runtime, failure).1);
+        return Err(about(directories, failure).1);
     }
-    let errors: Vec<_> = failures.into_iter().map(|failure| about(runtime, failure)).collect();
-    if context.json {
+    let errors: Vec<_> = failures.into_iter().map(|failure| about(directories, failure)).collect();
+    if json {
         let value = match &receipts[..] {
             [receipt] if single => json!(receipt),
             _ if errors.is_empty() => json!({"receipts": receipts}),
@@ -117,7 +142,7 @@ pub(super) fn show(context: &Context, runtime: &Runtime, kills: KillReport, sing
         render::json(&value)?;
     } else {
         for receipt in &receipts {
-            let name = receipt.id.parse().ok().and_then(|id| name_of(runtime, &id));
+            let name = directories.shown_name(&receipt.id);
             render::out(&render::receipt(receipt, name.as_deref()))?;
         }
         for (_, error) in &errors {

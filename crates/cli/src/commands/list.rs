@@ -1,5 +1,7 @@
 //! `mw list`: lists tasks, live tasks first.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use meanwhile::engine::{Clock, PortHolder, PortHolders, Runtime, SystemClock};
 use meanwhile::model::{Status, TaskId, TaskKind, Timestamp};
@@ -7,6 +9,7 @@ use meanwhile::{Filter, Page, Scope, Task};
 use mw_desk::text::count;
 use serde::Serialize;
 
+use crate::arguments::quick::{CommonForm, QuickArguments, Words};
 use crate::arguments::task::KINDS;
 use crate::arguments::values::{one_of, parse_number, parse_port};
 use crate::context::Context;
@@ -17,9 +20,10 @@ use crate::render;
 use crate::render::table;
 
 #[derive(Args)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct Arguments {
     /// Only tasks in these states, separated by commas
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
+    #[arg(long, short, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
     status: Vec<Status>,
     /// Only tasks of this kind
     #[arg(long, value_parser = one_of(&KINDS))]
@@ -37,10 +41,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_port, conflicts_with_all = ["status", "kind", "batch", "name", "all", "limit", "internal"])]
     port: Option<u16>,
     /// Show all matching tasks
-    #[arg(long, conflicts_with = "limit")]
+    #[arg(long, short, conflicts_with = "limit")]
     all: bool,
     /// Maximum number of tasks to show
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_number::<u32>, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = PAGE, value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     limit: u32,
     /// Also show the tasks that keep agents running for a follow-up
     #[arg(long)]
@@ -48,7 +52,18 @@ pub(crate) struct Arguments {
     /// Do not redact secrets
     #[arg(long)]
     raw: bool,
+    /// Print only the ids
+    #[arg(long, short, conflicts_with_all = ["json", "port"])]
+    quiet: bool,
+    /// The form of the list: a table, JSON, or only the ids
+    #[arg(long, short = 'o', value_name = "FORM", value_parser = ["table", "json", "id"], conflicts_with_all = ["json", "quiet", "port"])]
+    output: Option<String>,
 }
+
+/// How many tasks are shown by default.
+const PAGE: u32 = 50;
+
+const COMMON: CommonForm = CommonForm { flags: &["all"], values: &[], lists: &[], words: Words::None };
 
 #[derive(Serialize)]
 struct ListReply<'a> {
@@ -73,6 +88,25 @@ pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
 }
 
 impl Arguments {
+    pub(crate) fn quick(words: &[OsString]) -> Option<(bool, Self)> {
+        let arguments = QuickArguments::parse(words, &COMMON)?;
+        let list = Self {
+            status: Vec::new(),
+            kind: None,
+            session: None,
+            batch: None,
+            name: None,
+            port: None,
+            all: arguments.flag("all"),
+            limit: PAGE,
+            internal: false,
+            raw: false,
+            quiet: false,
+            output: None,
+        };
+        Some((arguments.json(), list))
+    }
+
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         let scope = match (context.scope(), self.session) {
@@ -99,12 +133,17 @@ impl Arguments {
             ..Filter::new(scope)
         };
         let page = runtime.tasks().list(&filter)?;
-        if context.json {
+        let form = self.output.as_deref().unwrap_or("table");
+        if self.quiet || form == "id" {
+            render::out(&page.tasks.iter().map(|task| format!("{}\n", task.id)).collect::<String>())?;
+        } else if context.json || form == "json" {
             render::json(&ListReply { tasks: &page.tasks, total: page.total })?;
         } else {
             show(&page, now, is_filtered, context.colour())?;
         }
         warn_of_damaged(&runtime)?;
+        // The end of the process closes the database faster than we could.
+        std::mem::forget(runtime);
         Ok(0)
     }
 }
@@ -150,7 +189,9 @@ fn show_port(context: &Context, runtime: &Runtime, port: u16, scope: &Scope) -> 
     let reply = PortReply { tasks, total: tasks.len() as u64, others, silent };
     context.show(&reply, || render::port(port, &found, context.colour()))?;
     for id in &found.silent {
-        render::note(&format!("the supervisor of {id} does not answer: whether it listens is not known"));
+        render::note(&format!(
+            "the supervisor of {id} does not answer, so it is unknown whether the task listens on this port"
+        ));
     }
     Ok(0)
 }

@@ -4,17 +4,15 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
-use meanwhile::Settings;
 use meanwhile::engine::Runtime;
+use meanwhile::{Meanwhile, Settings};
 use mw_agents::event_loop;
 use mw_agents::hosts::SessionEvidence;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, ServerOptions, http_routes, serve_stdio};
-use mw_tools::call::CallSettings;
 use mw_tools::{Dialect, Toolset};
-use mw_web::Token;
+use mw_web::{Guard, Listening, Token};
 
 use crate::arguments::environment::current_umask;
 use crate::arguments::values::parse_dialect;
@@ -22,7 +20,7 @@ use crate::config::Config;
 use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{approval, render};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -43,12 +41,12 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let options = self.options(context)?;
-        purge(&options.settings);
+        purge(options.home.settings());
         let server = Server::new(options);
         match self.http {
             None => {
                 if io::stdin().is_terminal() {
-                    render::note("serving MCP on stdin and stdout; press ctrl+d or ctrl+c to quit");
+                    render::note("serving MCP on stdin and stdout; press Ctrl-D or Ctrl-C to quit");
                     render::note(
                         "mw setup adds it to an agent's settings; mw mcp --http PORT serves over HTTP",
                     );
@@ -67,8 +65,10 @@ impl Arguments {
             None => Token::random()?,
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let listening = mw_web::listen(address, token.clone()).map_err(|error| unbound(port, &error))?;
-        let (url, token) = (format!("http://{}/mcp", listening.address()), token.as_str());
+        let listening = Listening::on_loopback(address).map_err(|error| unbound(port, &error))?;
+        let address = listening.address().unwrap_or(address);
+        let guard = Guard::new(token.clone(), listening.place());
+        let (url, token) = (format!("http://{address}/mcp"), token.as_str());
         if context.json {
             render::json(&serde_json::json!({"url": url, "token": token}))?;
         } else if self.token.is_some() {
@@ -82,42 +82,47 @@ impl Arguments {
                 end_signal.await;
                 server.last_words().await;
             };
-            listening.serve::<ConnectionReceipts, _>(http_routes(server), FlushListener, end).await
+            listening.serve::<ConnectionReceipts, _>(guard, http_routes(server), FlushListener, end).await
         };
         event_loop::run(serve)??;
         Ok(())
     }
 
     fn options(&self, context: &Context) -> Result<ServerOptions, CommandError> {
-        let config = Config::load_for(self.dialect)?;
-        let directory = env::current_dir()?;
-        let mut evidence = SessionEvidence::from_environment(|name| env::var(name).ok(), &directory);
-        evidence.meanwhile_session = context.acts_for().map(str::to_owned);
-        evidence.is_bound = context.is_inside_task();
-        // A hook of the same host may be started below a link.
-        evidence.project = std::fs::canonicalize(&evidence.project).unwrap_or(evidence.project);
-        let cwd = if Path::new(&evidence.project).is_dir() { evidence.project.clone() } else { directory };
-        let mut call_settings = call_settings(&config, cwd, None, current_umask())?;
-        if let Some(session_policy) = context.enclosing_policy()? {
-            call_settings.policy = approval::bound(&session_policy, &call_settings.policy)?;
-        }
-        let call_settings =
-            CallSettings { agents: Some(Arc::new(config.agent_settings()?)), ..call_settings };
-        let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
-        Ok(ServerOptions {
-            settings: config.settings,
-            call_settings,
-            toolset,
-            dialect: self.dialect,
-            evidence,
-            tells: config.tools.tells(),
-            structured: self.structured,
-        })
+        server_options(context, self.dialect, self.structured)
     }
 }
 
+/// Returns the options of a server of tools.
+pub(super) fn server_options(
+    context: &Context,
+    dialect: Dialect,
+    structured: bool,
+) -> Result<ServerOptions, CommandError> {
+    let config = Config::load_for(dialect)?;
+    let directory = env::current_dir()?;
+    let mut evidence = SessionEvidence::from_environment(|name| env::var(name).ok(), &directory);
+    evidence.meanwhile_session = context.acts_for().map(str::to_owned);
+    evidence.is_bound = context.is_inside_task();
+    // A hook of the same host may be started below a link.
+    evidence.project = std::fs::canonicalize(&evidence.project).unwrap_or(evidence.project);
+    let cwd = if Path::new(&evidence.project).is_dir() { evidence.project.clone() } else { directory };
+    let enclosing = context.enclosing_policy()?;
+    let call_settings = call_settings(&config, cwd, None, current_umask(), enclosing.as_ref())?;
+    let toolset = Toolset::of(dialect).waiting(config.tools.wait_ms);
+    Ok(ServerOptions {
+        home: Meanwhile::open_lazy(config.settings),
+        call_settings,
+        toolset,
+        dialect,
+        evidence,
+        tells: config.tools.tells(),
+        structured,
+    })
+}
+
 /// Says which port cannot be listened on.
-fn unbound(port: u16, error: &io::Error) -> CommandError {
+pub(super) fn unbound(port: u16, error: &io::Error) -> CommandError {
     let message = match error.kind() {
         io::ErrorKind::AddrInUse => format!("port {port} is in use by another process"),
         io::ErrorKind::PermissionDenied => format!("not allowed to listen on port {port}: {error}"),

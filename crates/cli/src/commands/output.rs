@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use clap::Args;
 use meanwhile::Task;
+use meanwhile::engine::model::{Status, parse_size};
 use meanwhile::engine::{GrepRequest, ReadFrom, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
-use meanwhile::model::{Status, parse_size};
 use serde_json::json;
 
 use crate::arguments::values::{one_of, parse_number};
-use crate::context::Context;
+use crate::context::{Context, Latest};
 use crate::error::{CommandError, CommandResult};
 use crate::render;
 use crate::render::screen;
@@ -19,6 +19,8 @@ use crate::render::screen;
 const GLANCE: u64 = 8 << 10;
 /// Maximum output with options that choose a part.
 const CHOSEN: u64 = 1 << 20;
+/// How many lines `mw tail` shows before it follows.
+const LAST_LINES: u64 = 10;
 /// Maximum time between two checks for new output; usually the supervisor wakes us earlier.
 const LONGEST: Duration = Duration::from_secs(2);
 
@@ -27,14 +29,13 @@ static STREAMS: [(&str, StreamChoice); 3] =
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The task
-    #[arg(required_unless_present = "batch")]
+    /// The task [default: the latest of this directory]
     id: Option<String>,
     /// Show the last lines of every task of this batch
     #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
     batch: Option<String>,
     /// Show the last N lines
-    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"], value_parser = parse_number::<u64>, allow_hyphen_values = true)]
+    #[arg(long, short = 'n', visible_alias = "lines", value_name = "N", conflicts_with_all = ["offset", "new"], value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     tail: Option<u64>,
     /// Start at this byte offset
     #[arg(long, value_name = "N", conflicts_with = "new", value_parser = parse_number::<u64>, allow_hyphen_values = true)]
@@ -75,11 +76,18 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn run(self, context: &Context) -> CommandResult {
+    /// Follows the last lines.
+    pub(super) fn following(self) -> Self {
+        let is_placed = self.offset.is_some() || self.new || self.batch.is_some();
+        Self { follow: self.batch.is_none(), tail: self.tail.or((!is_placed).then_some(LAST_LINES)), ..self }
+    }
+
+    pub(crate) fn run(mut self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         if let Some(batch) = &self.batch {
             return self.show_batch(context, &runtime, batch);
         }
+        self.id = Some(context.given_or_latest(&runtime, self.id, Latest::Any)?);
         if let Some(pattern) = &self.grep {
             return self.grep(context, &runtime, pattern);
         }

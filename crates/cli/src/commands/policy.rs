@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use clap::Args;
+use meanwhile::engine::model::CommandSpec;
 use meanwhile::engine::{Policy, check_set_variables};
-use meanwhile::model::CommandSpec;
 use meanwhile::policy::{Decision, Dialect, Mode, Tool, Verdict};
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
             }
             Given::Words(words) => CommandSpec::Argv(words.iter().map(|word| word.as_str().into()).collect()),
         });
-        self.policy.verdict(self.arguments.tool, command.as_ref(), &self.cwd, &self.arguments.env)
+        self.policy.verdict_confined(self.arguments.tool, command.as_ref(), &self.cwd, &self.arguments.env)
     }
 
     fn one(&self, given: Option<&Given>) -> CommandResult {
@@ -202,7 +202,7 @@ const fn exit(decision: Decision) -> u8 {
 fn as_json(verdict: &Verdict) -> Value {
     let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
     json!({"decision": verdict.decision.word(), "reasons": reasons, "effects": verdict.effects,
-           "rules": verdict.rules, "parsed": verdict.parsed})
+           "rules": verdict.rules, "parsed": verdict.parsed, "grant": verdict.grant})
 }
 
 fn as_text(verdict: &Verdict, colour: bool) -> String {
@@ -225,6 +225,7 @@ fn as_text(verdict: &Verdict, colour: bool) -> String {
     let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
     section("why", &reasons);
     section("effect", &verdict.effects);
+    section("grant", &[verdict.grant.in_words()]);
     section(
         "rules",
         &[verdict.rules.join(", ")].into_iter().filter(|rules| !rules.is_empty()).collect::<Vec<_>>(),

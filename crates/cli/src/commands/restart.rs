@@ -18,6 +18,6 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_restart(&runtime, &self.id)?;
         let task = runtime.starts().restart(&self.id, &context.scope()).about(&self.id)?;
-        StartReply::show(&Started { task, existed: false }, context)
+        StartReply::show(&Started { task, existed: false }, context.json)
     }
 }

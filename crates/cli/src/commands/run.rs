@@ -2,13 +2,13 @@
 
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use meanwhile::engine::model::{Io, TaskId, parse_duration_ms};
 use meanwhile::engine::{KillRequest, ReadFrom, ReadRequest, Runtime, StreamChoice};
 use meanwhile::model::signal::SIGKILL;
-use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -19,7 +19,8 @@ use crate::exit_code;
 use crate::foreground::feed::{self, Feed};
 use crate::foreground::queued::explain_queue;
 use crate::foreground::streams::Streams;
-use crate::foreground::terminal::{Keys, ProgressLine, RawMode};
+use crate::foreground::terminal::{self, Keys, ProgressLine, RawMode};
+use crate::foreground::typing::{Asked, Typing, has_terminals};
 use crate::render;
 use crate::render::status_page;
 
@@ -40,47 +41,79 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {
-        let interrupts = count_interrupts()?;
+        let asked = Arc::new(Asked::default());
+        count_interrupts(&asked)?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
-        let has_terminal = matches!(self.task.io(), Io::Pty { .. });
-        // Without input the terminal must get an end of file, or the command waits forever.
-        let feeds = feed::has_input() || (has_terminal && !std::io::stdin().is_terminal());
-        let stays_open = self.task.io() == Io::Stdin || has_terminal;
-        if feeds && !has_terminal {
-            self.task.open_stdin();
-        }
+        let input = self.input(context);
         let io = self.task.io();
+        let stays_open = matches!(io, Io::Pty { .. }) || (io == Io::Stdin && input != Input::Pipe);
         let task = self.task.start(context, &runtime, RUN)?.task;
         if !context.json {
             explain_queue(context, &runtime, &task);
         }
         let id = task.id;
-        let feed =
-            feeds.then(|| Feed::begin(context, &id, has_terminal)).transpose().map_err(CommandError::from);
+        let feed = matches!(input, Input::Pipe | Input::Typed)
+            .then(|| Feed::begin(context, &id, input == Input::Typed))
+            .transpose()
+            .map_err(CommandError::from);
         let feed = feed.map_err(|error| error.with_task(&id))?;
-        if io != Io::Pipes && std::io::stdin().is_terminal() {
+        if input == Input::None && io != Io::Pipes && std::io::stdin().is_terminal() {
             render::note(&format!(
                 "input typed here is not passed to {id}; use mw attach {id} in another terminal, or mw input {id} TEXT"
             ));
         }
         let attached = || {
-            let keyboard = watch_keyboard();
+            let keyboard = Keyboard::watch(context, &id, input, &asked);
             let streams = Streams::of(&io);
-            let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &interrupts)?;
+            let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &asked)?;
+            let had_keys = keyboard.typing.is_some();
             drop(keyboard);
             if detached {
                 // It is a background task from now on, and has hooks.
-                runtime.live().go_on_in_background(&id)?;
+                runtime.live().continue_in_background(&id)?;
             }
             if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
                 leave(context, &runtime, &id, stays_open);
             }
-            conclude(context, &runtime, &id, detached)
+            conclude(context, &runtime, &id, detached, had_keys)
         };
         // The task exists, whatever fails from now on.
         attached().map_err(|error| error.with_task(&id))
     }
+
+    /// Decides where the input of the command comes from, and changes the options accordingly.
+    fn input(&mut self, context: &Context) -> Input {
+        let asks_for_terminal = self.task.io().terminal().is_some();
+        if !context.json && has_terminals() {
+            let size = terminal::size().unwrap_or((80, 24));
+            if self.task.take_terminal(size, !std::io::stderr().is_terminal()) {
+                return Input::Keys;
+            }
+        }
+        // Without input a terminal must get an end of file, or the command waits forever.
+        if asks_for_terminal && !std::io::stdin().is_terminal() {
+            return Input::Typed;
+        }
+        if !asks_for_terminal && feed::has_input() {
+            self.task.open_stdin();
+            return Input::Pipe;
+        }
+        Input::None
+    }
+}
+
+/// Where the input of the command comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// It has none, or gets it from `mw input`.
+    None,
+    /// A pipe or a file.
+    Pipe,
+    /// A pipe or a file, typed on the terminal of the command.
+    Typed,
+    /// Our keyboard, typed on the terminal of the command.
+    Keys,
 }
 
 /// Closes the input of a task that is left running, unless it stays open for `mw input`, and says so.
@@ -93,9 +126,20 @@ fn leave(context: &Context, runtime: &Runtime, id: &TaskId, stays_open: bool) {
 }
 
 /// Prints how the task ended, or that it continues.
-fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -> CommandResult {
+fn conclude(
+    context: &Context,
+    runtime: &Runtime,
+    id: &TaskId,
+    detached: bool,
+    had_keys: bool,
+) -> CommandResult {
     if detached && !context.json {
-        render::note(&format!("{id} keeps running in the background; see mw status {id}"));
+        let task = runtime.tasks().task(id.as_str(), &context.scope())?;
+        render::note(&format!(
+            "{} keeps running in the background; see mw status {}",
+            render::named(&task),
+            task.short_name()
+        ));
         return Ok(0);
     }
     let task = runtime.tasks().task(id.as_str(), &context.scope())?;
@@ -103,48 +147,72 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
     if context.json {
         return answer(status_page::show(context, runtime, &task, status_page::LINES).map(|_| ()), code);
     }
-    if task.exit_code.is_none() {
+    // Who pressed Ctrl-C or Ctrl-\ knows what it did.
+    let was_interrupted = had_keys && matches!(task.signal.as_deref(), Some("SIGINT" | "SIGQUIT"));
+    if task.exit_code.is_none() && !was_interrupted {
         render::note(&format!("{} {}", task.short_name(), mw_desk::rows::state_words(&task)));
     }
     Ok(code)
 }
 
 /// Counts the signals that ask this command to end.
-fn count_interrupts() -> Result<Arc<AtomicUsize>, CommandError> {
-    let interrupts = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&interrupts);
+fn count_interrupts(asked: &Arc<Asked>) -> Result<(), CommandError> {
+    let asked = Arc::clone(asked);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            counter.fetch_add(1, Ordering::Relaxed);
+            asked.interrupts.fetch_add(1, Ordering::Relaxed);
         }
     });
-    Ok(interrupts)
+    Ok(())
 }
 
 /// The keyboard while a task is attached.
 struct Keyboard {
+    /// Keys that go to the task.
+    typing: Option<Typing>,
     _mode: RawMode,
-    detach: Arc<AtomicBool>,
+    hung_up: Arc<AtomicBool>,
 }
 
-fn watch_keyboard() -> Keyboard {
-    let detach = Arc::new(AtomicBool::new(false));
-    // When the terminal is closed, this command detaches and the task continues.
-    let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&detach));
-    let mode = RawMode::enter(Keys::Single);
-    if std::io::stdin().is_terminal() {
-        let pressed = Arc::clone(&detach);
-        std::thread::spawn(move || {
-            let mut key = [0];
-            while let Ok(1) = std::io::stdin().read(&mut key) {
-                if key[0] == CTRL_B {
-                    pressed.store(true, Ordering::Relaxed);
+impl Keyboard {
+    fn watch(context: &Context, id: &TaskId, input: Input, asked: &Arc<Asked>) -> Self {
+        let hung_up = Arc::new(AtomicBool::new(false));
+        // When the terminal is closed, this command detaches and the task continues.
+        let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up));
+        if input == Input::Keys {
+            let typing = Some(Typing::begin(context, id, asked));
+            return Self { typing, _mode: RawMode::none(), hung_up };
+        }
+        // A reader of our output may use the keyboard.
+        let is_shared = input != Input::None || !has_terminals();
+        let mode = if is_shared { RawMode::none() } else { RawMode::enter(Keys::Single) };
+        if !is_shared {
+            let asked = Arc::clone(asked);
+            std::thread::spawn(move || {
+                let mut key = [0];
+                while let Ok(1) = std::io::stdin().read(&mut key) {
+                    if key[0] == CTRL_B {
+                        asked.detach.store(true, Ordering::Relaxed);
+                    }
                 }
-            }
-        });
+            });
+        }
+        Self { typing: None, _mode: mode, hung_up }
     }
-    Keyboard { _mode: mode, detach }
+
+    /// Gives the task's terminal the size of ours, if it has changed.
+    fn pass_size(&self, runtime: &Runtime, context: &Context, id: &TaskId, shown: &mut Option<(u16, u16)>) {
+        let size = terminal::size();
+        if self.typing.is_none() || size == *shown {
+            return;
+        }
+        if let Some((cols, rows)) = size
+            && runtime.live().resize(id.as_str(), &context.scope(), rows, cols).is_ok()
+        {
+            *shown = size;
+        }
+    }
 }
 
 /// Streams the output until the task ends. Returns whether it was left running instead.
@@ -155,7 +223,7 @@ fn stream(
     mut streams: Streams,
     detach_at: Option<Instant>,
     keyboard: &Keyboard,
-    interrupts: &AtomicUsize,
+    asked: &Asked,
 ) -> Result<bool, CommandError> {
     let mut request = ReadRequest {
         stream: StreamChoice::Apart,
@@ -163,7 +231,9 @@ fn stream(
         max_bytes: 1 << 20,
         ..ReadRequest::default()
     };
-    let mut progress = ProgressLine::new(context.json);
+    // A line of ours would disturb a program that draws on the terminal.
+    let mut progress = ProgressLine::new(context.json || keyboard.typing.is_some());
+    let mut shown_size = terminal::size();
     let begun = Instant::now();
     let mut last_output = begun;
     let mut handled = 0;
@@ -178,6 +248,7 @@ fn stream(
             let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
             if !reply.pieces.is_empty() && !context.json && streams.is_read() {
                 progress.clear();
+                streams.set_raw(keyboard.typing.as_ref().is_some_and(Typing::is_raw));
                 streams.write(&reply.pieces)?;
                 last_output = Instant::now();
             }
@@ -186,14 +257,16 @@ fn stream(
                 progress.clear();
                 return Ok(false);
             }
-            if keyboard.detach.load(Ordering::Relaxed) || detach_at.is_some_and(|at| Instant::now() >= at) {
+            keyboard.pass_size(runtime, context, id, &mut shown_size);
+            let leaves = asked.detach.load(Ordering::Relaxed) || keyboard.hung_up.load(Ordering::Relaxed);
+            if leaves || detach_at.is_some_and(|at| Instant::now() >= at) {
                 progress.clear();
                 return Ok(true);
             }
-            let asked = interrupts.load(Ordering::Relaxed);
-            if asked > handled {
+            let interrupts = asked.interrupts.load(Ordering::Relaxed);
+            if interrupts > handled {
                 let signal = if handled == 0 { SIGINT } else { SIGKILL };
-                handled = asked;
+                handled = interrupts;
                 // The kill waits for the whole tree; output continues meanwhile.
                 scope.spawn(move || {
                     if let Ok(runtime) = context.runtime() {

@@ -7,10 +7,10 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 
 use clap::{Args, Subcommand};
+use meanwhile::engine::model::wire::KillReceipt;
+use meanwhile::engine::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME, Requester};
 use meanwhile::engine::{DeliveryPolicy, Runtime, SessionInfo, SessionPolicy, check_session_name};
-use meanwhile::model::wire::KillReceipt;
-use meanwhile::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME};
-use mw_desk::rows::{Ended, ended_by};
+use mw_desk::rows::{KillOutcome, ended_by};
 use mw_desk::text::count;
 use rustix::process::{Pid, Signal};
 use serde_json::json;
@@ -42,7 +42,7 @@ enum What {
         #[arg(last = true, required = true, value_name = "PROGRAM")]
         program: Vec<OsString>,
     },
-    /// Move a session's unfinished tasks and undelivered notifications to another session
+    /// Move a session's live tasks and undelivered notifications to another session
     Reassign {
         /// The session to move from
         from: String,
@@ -69,7 +69,10 @@ impl Arguments {
         let usable = |name| checked(name).and_then(|name| reachable(context, name));
         match self.what {
             What::List => list(context),
-            What::Run { name, program } => host(context, &usable(name)?, &program),
+            What::Run { name, program } => {
+                context.config.check()?;
+                host(context, &usable(name)?, &program)
+            }
             What::Reassign { from, to, reason } => reassign(context, &usable(from)?, &usable(to)?, &reason),
             What::End { name } => end(context, &usable(name)?),
             What::Delete { name } => delete(context, &usable(name)?),
@@ -83,7 +86,7 @@ fn checked(name: String) -> Result<String, CommandError> {
         return Err(CommandError::usage(
             format!("{name:?} is not a session"),
             format!(
-                "use up to {LONGEST_SESSION_NAME} printable characters; mw session list shows those that have tasks"
+                "use 1 to {LONGEST_SESSION_NAME} printable characters; mw session list shows those that have tasks"
             ),
         ));
     }
@@ -105,13 +108,32 @@ fn list(context: &Context) -> CommandResult {
     let runtime = context.runtime()?;
     let mut sessions = runtime.sessions().list()?;
     sessions.retain(|session| runtime.approvals().may_act_for(&session.id));
-    let line = |session: &SessionInfo| {
-        let tasks = count(session.tasks as usize, "task", "tasks");
-        let hosts = count(session.hosts, "host", "hosts");
-        let SessionInfo { id, live, notices, .. } = session;
-        format!("{id}  {live} live of {tasks}, {notices} undelivered, {hosts}\n")
+    context.show(&json!({ "sessions": sessions }), || table(&sessions, context.colour()))
+}
+
+/// Draws sessions as a table. Numbers are aligned to the right.
+fn table(sessions: &[SessionInfo], colour: bool) -> String {
+    if sessions.is_empty() {
+        return "No sessions.\n".to_owned();
+    }
+    let heading = ["SESSION", "LIVE", "TASKS", "UNDELIVERED", "HOSTS"].map(str::to_owned);
+    let row = |session: &SessionInfo| {
+        let SessionInfo { id, live, tasks, notices, hosts } = session;
+        [id.clone(), live.to_string(), tasks.to_string(), notices.to_string(), hosts.to_string()]
     };
-    context.show(&json!({ "sessions": sessions }), || sessions.iter().map(line).collect())
+    let name = |id: &str| mw_desk::text::columns(id);
+    let widest = sessions.iter().map(|session| name(&session.id)).max().unwrap_or(0).max(heading[0].len());
+    let line = |[id, rest @ ..]: &[String; 5]| {
+        let numbers = rest.iter().zip(&heading[1..]).map(|(text, head)| format!("  {text:>0$}", head.len()));
+        format!("{id}{}{}", " ".repeat(widest - name(id)), numbers.collect::<String>())
+    };
+    let mut text = render::paint(&line(&heading), "1", colour) + "\n";
+    for session in sessions {
+        let code = if session.live > 0 { "36" } else { "2" };
+        text.push_str(&render::paint(&line(&row(session)), code, colour));
+        text.push('\n');
+    }
+    text
 }
 
 /// Runs a host. The session ends with the program. If this process is killed, the supervisors end the tasks.
@@ -124,7 +146,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
         return Err(CommandError::usage("no program given", "write mw session run NAME -- PROGRAM"));
     };
     let status = run_to_its_end(Command::new(name).args(arguments).env("MEANWHILE_SESSION", session));
-    let kills = host.end_tasks("the end of its session")?;
+    let kills = host.end_tasks(&Requester::SessionEnd.to_string())?;
     drop(host);
     if let Some(ended) = ended_words(&kills.receipts) {
         render::note(&format!("session {session} ended, and {ended} with it"));
@@ -165,11 +187,11 @@ fn set_policy(
 
 /// Describes what the end of a session has ended; none if nothing was left.
 fn ended_words(receipts: &[KillReceipt]) -> Option<String> {
-    let number = |what: Ended| receipts.iter().filter(|receipt| ended_by(receipt) == what).count();
+    let number = |what: KillOutcome| receipts.iter().filter(|receipt| ended_by(receipt) == what).count();
     let parts = [
-        (number(Ended::Task), "task", "tasks"),
-        (number(Ended::IdleAgent), "idle agent", "idle agents"),
-        (number(Ended::Remains), "task's left-over processes", "tasks' left-over processes"),
+        (number(KillOutcome::Task), "task", "tasks"),
+        (number(KillOutcome::IdleAgent), "idle agent", "idle agents"),
+        (number(KillOutcome::Remains), "task's left-over processes", "tasks' left-over processes"),
     ];
     let parts: Vec<_> = parts
         .into_iter()
@@ -226,7 +248,7 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
 fn end(context: &Context, session: &str) -> CommandResult {
     let runtime = with_tasks(context, session)?;
     let kills = runtime.sessions().end_session(session, &context.requester())?;
-    super::kill::show(context, &runtime, kills, false)
+    super::kill::show(context.json, runtime.directories(), kills, false)
 }
 
 fn delete(context: &Context, session: &str) -> CommandResult {

@@ -1,18 +1,24 @@
 //! `mw settle`: records the end of a task and starts the next one. A supervisor executes it at its end, and with
-//! `--ready` beside a task that is not ready yet.
+//! `--ready` next to a task that is not ready yet.
 
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
 use meanwhile::engine::{Runtime, Urgency};
 use meanwhile::model::TaskId;
 
+use crate::arguments::quick::{CommonForm, QuickArguments, Words};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::otel::{self, Receiver};
 use crate::programs;
 
 #[derive(Args)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct Arguments {
     /// The home of the task
     #[arg(long)]
@@ -24,14 +30,25 @@ pub(crate) struct Arguments {
     id: Option<String>,
 }
 
+const COMMON: CommonForm = CommonForm { flags: &[], values: &["home"], lists: &[], words: Words::Tasks };
+
 impl Arguments {
+    pub(crate) fn quick(words: &[OsString]) -> Option<(bool, Self)> {
+        let arguments = QuickArguments::parse(words, &COMMON)?;
+        let home = arguments.all("home").next().map(PathBuf::from)?;
+        let [id] = <[String; 1]>::try_from(arguments.texts()?).ok()?;
+        Some((arguments.json(), Self { home, ready: false, id: Some(id) }))
+    }
+
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let id = self.task()?;
         let runtime = self.runtime(context)?;
         match id.as_ref().filter(|_| self.ready) {
             Some(id) => runtime.live().watch_readiness(id)?,
             None => {
-                runtime.settler().settle(id.as_ref())?;
+                // A supervisor hands over the turn to settle as standard input.
+                let turn = io::stdin().as_fd().try_clone_to_owned().ok().map(File::from);
+                runtime.settler().settle_in_turn(id.as_ref(), turn)?;
                 hand_spans_over(&runtime, id.as_ref())?;
             }
         }

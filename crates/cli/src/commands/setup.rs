@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::Args;
-use mw_agents::hosts::{FileChange, Host, Scope, SetupError, Wish, hosts_with_setup};
+use mw_agents::hosts::{AgentHost, FileChange, RequestedChange, SetupError, SetupScope, hosts_with_setup};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -46,13 +46,14 @@ impl From<SetupError> for CommandError {
             message: error.to_string(),
             hint: error.hint().to_owned(),
             exit,
+            unknown_task: None,
         }
     }
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let scope = if self.project { Scope::Project } else { Scope::User };
+        let scope = if self.project { SetupScope::Project } else { SetupScope::User };
         let place = HostPlace::find(scope)?;
         let Some(host) = hosts_with_setup().find(|host| self.host.as_deref() == Some(host.id)) else {
             return list(context, &place);
@@ -60,29 +61,29 @@ impl Arguments {
         if self.print {
             return print(context, host, &place);
         }
-        let wish = if self.remove { Wish::Remove } else { Wish::SetUp };
-        let changes = host.plan(wish, scope, &place.around())?;
+        let change = if self.remove { RequestedChange::Remove } else { RequestedChange::SetUp };
+        let changes = host.plan(change, scope, &place.around())?;
         let needed: Vec<_> = changes.iter().filter(|change| change.is_needed()).collect();
         if needed.is_empty() {
-            return nothing_to_do(context, host, wish, &changes);
+            return nothing_to_do(context, host, change, &changes);
         }
         if !context.json {
             for change in &needed {
                 render::out(&shown(change, context.colour()))?;
             }
         }
-        let confirmed = self.yes || (!context.json && ask(host, wish)?);
+        let confirmed = self.yes || (!context.json && ask(host, change)?);
         if confirmed {
             apply(&needed)?;
         }
-        report(context, host, wish, &changes, confirmed)
+        report(context, host, change, &changes, confirmed)
     }
 }
 
-fn scope_word(scope: Scope) -> &'static str {
+fn scope_word(scope: SetupScope) -> &'static str {
     match scope {
-        Scope::User => "user",
-        Scope::Project => "project",
+        SetupScope::User => "user",
+        SetupScope::Project => "project",
     }
 }
 
@@ -113,7 +114,7 @@ fn list(context: &Context, place: &HostPlace) -> CommandResult {
     Ok(0)
 }
 
-fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
+fn print(context: &Context, host: &AgentHost, place: &HostPlace) -> CommandResult {
     let snippets = host.snippets(place.scope(), &place.around())?;
     if context.json {
         let all =
@@ -129,13 +130,18 @@ fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
     Ok(0)
 }
 
-fn nothing_to_do(context: &Context, host: &Host, wish: Wish, changes: &[FileChange]) -> CommandResult {
+fn nothing_to_do(
+    context: &Context,
+    host: &AgentHost,
+    change: RequestedChange,
+    changes: &[FileChange],
+) -> CommandResult {
     if context.json {
-        return report(context, host, wish, changes, true);
+        return report(context, host, change, changes, true);
     }
-    match wish {
-        Wish::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
-        Wish::Remove => {
+    match change {
+        RequestedChange::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
+        RequestedChange::Remove => {
             render::out(&format!("{} is not set up; nothing to remove.\n", host.title))?;
         }
     }
@@ -158,13 +164,13 @@ fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
 }
 
 /// Asks at the terminal; without a terminal the answer is no.
-fn ask(host: &Host, wish: Wish) -> Result<bool, CommandError> {
+fn ask(host: &AgentHost, change: RequestedChange) -> Result<bool, CommandError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
     }
-    let what = match wish {
-        Wish::SetUp => "Set up",
-        Wish::Remove => "Remove meanwhile from",
+    let what = match change {
+        RequestedChange::SetUp => "Set up",
+        RequestedChange::Remove => "Remove meanwhile from",
     };
     render::out(&format!("{what} {}? [y/N] ", host.title))?;
     let mut line = String::new();
@@ -174,18 +180,18 @@ fn ask(host: &Host, wish: Wish) -> Result<bool, CommandError> {
 
 fn report(
     context: &Context,
-    host: &Host,
-    wish: Wish,
+    host: &AgentHost,
+    change: RequestedChange,
     changes: &[FileChange],
     confirmed: bool,
 ) -> CommandResult {
     let any = changes.iter().any(FileChange::is_needed);
-    let status = match (any, confirmed, wish) {
-        (false, _, Wish::SetUp) => "already_set_up",
-        (false, _, Wish::Remove) => "not_set_up",
+    let status = match (any, confirmed, change) {
+        (false, _, RequestedChange::SetUp) => "already_set_up",
+        (false, _, RequestedChange::Remove) => "not_set_up",
         (true, false, _) => "shown",
-        (true, true, Wish::SetUp) => "set_up",
-        (true, true, Wish::Remove) => "removed",
+        (true, true, RequestedChange::SetUp) => "set_up",
+        (true, true, RequestedChange::Remove) => "removed",
     };
     if context.json {
         let files: Vec<_> = changes.iter().map(|change| {
@@ -193,9 +199,11 @@ fn report(
         }).collect();
         render::json(&json!({"host": host.id, "status": status, "files": files}))?;
     } else {
-        match (confirmed, wish) {
-            (true, Wish::SetUp) => render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?,
-            (true, Wish::Remove) => render::out(&format!("{} is restored.\n", host.title))?,
+        match (confirmed, change) {
+            (true, RequestedChange::SetUp) => {
+                render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?;
+            }
+            (true, RequestedChange::Remove) => render::out(&format!("{} is restored.\n", host.title))?,
             (false, _) => {
                 render::note("nothing was changed; use --yes to apply the change without confirmation");
             }

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_enum, default_value_t = FormatChoice::Mcp)]
     format: FormatChoice,
-    /// Print the tools as they are with background tasks turned off
+    /// Print the tools as they are offered when background tasks are disabled
     #[arg(long)]
     no_background: bool,
 }

@@ -1,4 +1,4 @@
-//! `mw top`: manages tasks on a full screen.
+//! `mw top`: manages tasks in a full-screen view.
 
 use std::env;
 

@@ -36,12 +36,14 @@ impl Arguments {
         }
         if let Some(name) = &self.span {
             let trace = runtime.traces().trace(name, &context.scope())?;
-            return context.show(&trace, || tree::trace(&trace));
+            return context.show(&trace, || tree::trace(&trace, SystemClock.now(), context.colour()));
         }
         let traces = runtime.traces().list(&context.scope(), self.limit)?;
         let state = runtime.traces().export_state()?;
         let reply = ListReply { traces: &traces, export: &state };
-        context.show(&reply, || tree::traces(&traces) + &tree::export_state(&state, SystemClock.now()))
+        let now = SystemClock.now();
+        context
+            .show(&reply, || tree::traces(&traces, now, context.colour()) + &tree::export_state(&state, now))
     }
 }
 

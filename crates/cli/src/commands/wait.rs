@@ -1,23 +1,25 @@
 //! `mw wait`: waits for any or all of several tasks.
 
+use std::ffi::OsString;
+use std::io;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use meanwhile::Task;
+use meanwhile::engine::model::{Status, parse_duration_ms};
 use meanwhile::engine::{Condition, WaitReply, WaitRequest};
-use meanwhile::model::parse_duration_ms;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::arguments::quick::{CommonForm, QuickArguments, Words};
+use crate::context::{Context, Latest};
 use crate::error::{CommandError, CommandResult, answer};
-use crate::exit_code;
 use crate::foreground::terminal::ProgressLine;
-use crate::render;
+use crate::{direct, exit_code, render};
 
 #[derive(Args)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) struct Arguments {
-    /// The tasks
-    #[arg(required_unless_present = "batch")]
+    /// The tasks [default: the latest of this directory]
     ids: Vec<String>,
     /// Return when the first task meets the condition
     #[arg(long)]
@@ -26,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CONDITION", default_value = "exit")]
     until: String,
     /// Maximum time to wait
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
+    #[arg(long, short, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
     /// Wait for all tasks of this batch
     #[arg(long)]
@@ -34,8 +36,7 @@ pub(crate) struct Arguments {
 }
 
 fn parse_condition(text: &str) -> Result<Condition, CommandError> {
-    let bad =
-        |why: String| CommandError::usage(why, "write exit, ready, match=RE, port=N or silence=DURATION");
+    let bad = |why: String| CommandError::usage(why, "use exit, ready, match=RE, port=N or silence=DURATION");
     match text.split_once('=') {
         None if text == "exit" => Ok(Condition::Exit),
         None if text == "ready" => Ok(Condition::Ready),
@@ -47,14 +48,48 @@ fn parse_condition(text: &str) -> Result<Condition, CommandError> {
         Some(("silence", ms)) => {
             parse_duration_ms(ms).map(Condition::Silence).map_err(|error| bad(error.to_string()))
         }
-        _ => Err(bad(format!("{text:?} is not a condition"))),
+        _ => Err(bad(format!("invalid condition {text:?}"))),
     }
 }
 
+const COMMON: CommonForm =
+    CommonForm { flags: &["any"], values: &["until", "timeout"], lists: &[], words: Words::Tasks };
+
 impl Arguments {
-    pub(crate) fn run(self, context: &Context) -> CommandResult {
+    pub(crate) fn quick(words: &[OsString]) -> Option<(bool, Self)> {
+        let arguments = QuickArguments::parse(words, &COMMON)?;
+        let until = arguments.text("until")?.unwrap_or_else(|| "exit".to_owned());
+        let timeout = arguments.value("timeout", |text| parse_duration_ms(text).ok())?;
+        let any = arguments.flag("any");
+        Some((arguments.json(), Self { ids: arguments.texts()?, any, until, timeout, batch: None }))
+    }
+
+    /// Waits for the end of one running task without the engine; `None` if the engine must wait.
+    pub(crate) fn run_direct(&self, json: bool) -> Option<CommandResult> {
+        let [handle] = &self.ids[..] else { return None };
+        if self.until != "exit" || self.timeout.is_some() || ProgressLine::new(json).is_shown() {
+            return None;
+        }
+        let directories = direct::open()?;
+        let end = directories.watch_end(&directories.find(handle)?)?;
+        let reply_of =
+            |task: Task| WaitReply { met: vec![task.id.clone()], tasks: vec![task], timed_out: false };
+        let rehearse = |task| {
+            let reply = reply_of(task);
+            let _ = (shown(&reply, None, json, false), self.code(&reply, &Condition::Exit));
+        };
+        end.rehearse(rehearse);
+        // The end of this process is part of what its caller waits for, and is faster without pages that are not used again.
+        mw_supervisor::give_back_memory();
+        Some(self.conclude(&reply_of(end.wait(rehearse)?), &Condition::Exit, json))
+    }
+
+    pub(crate) fn run(mut self, context: &Context) -> CommandResult {
         let condition = parse_condition(&self.until)?;
         let runtime = context.runtime()?;
+        if self.ids.is_empty() && self.batch.is_none() {
+            self.ids.push(context.given_or_latest(&runtime, None, Latest::Live)?);
+        }
         let mut tasks = Vec::new();
         for handle in &self.ids {
             let id = runtime.lookup().resolve(handle, &context.scope())?;
@@ -80,22 +115,22 @@ impl Arguments {
             runtime.reader().wait(&request)?
         };
         progress.clear();
-        let reason = self.reason(&reply, &request.condition);
-        let printed = if context.json {
-            let words = reason.as_ref().map(|(message, _)| message);
-            render::json(
-                &json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met, "reason": words}),
-            )
-        } else {
-            let line = |task| render::line(task, context.colour()) + "\n";
-            render::out(&reply.tasks.iter().map(line).collect::<String>())
-        };
-        if let Some((message, hint)) = reason.filter(|_| !context.json) {
-            render::failure(&message, hint);
-        }
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
-        answer(printed.map_err(CommandError::from), self.code(&reply, &request.condition))
+        self.conclude(&reply, &request.condition, context.json)
+    }
+
+    /// Prints the reply, and returns the exit code.
+    fn conclude(&self, reply: &WaitReply, condition: &Condition, json: bool) -> CommandResult {
+        let reason = self.reason(reply, condition);
+        let words = reason.as_ref().map(|(message, _)| message.as_str());
+        // Of a batch, what went well is only counted.
+        let is_batch = self.batch.is_some() && self.ids.is_empty();
+        let printed = shown(reply, words, json, is_batch).and_then(|text| render::out_bytes(&text));
+        if let Some((message, hint)) = reason.filter(|_| !json) {
+            render::failure(&message, hint);
+        }
+        answer(printed.map_err(CommandError::from), self.code(reply, condition))
     }
 
     /// Returns whether the condition holds for enough tasks.
@@ -135,6 +170,32 @@ impl Arguments {
             None => reply.tasks.iter().map(exit_code::of_task).find(|code| *code != 0).unwrap_or(0),
         }
     }
+}
+
+/// Returns the reply as it is printed.
+fn shown(reply: &WaitReply, reason: Option<&str>, json: bool, is_batch: bool) -> io::Result<Vec<u8>> {
+    if json {
+        let WaitReply { timed_out, tasks, met } = reply;
+        return render::json_line(
+            &json!({"timed_out": timed_out, "tasks": tasks, "met": met, "reason": reason}),
+        );
+    }
+    let line = |task| render::line(task, render::is_coloured(json)) + "\n";
+    let tasks = reply.tasks.iter().filter(|task| !is_batch || task.status != Status::Completed);
+    let mut text = tasks.map(line).collect::<String>();
+    if reply.tasks.len() > 1 {
+        text.push_str(&summary(&reply.tasks));
+    }
+    Ok(text.into_bytes())
+}
+
+/// Counts tasks by state: `3 failed, 41 completed`.
+fn summary(tasks: &[Task]) -> String {
+    let counts = Status::ALL.into_iter().map(|status| {
+        let number = tasks.iter().filter(|task| task.status == status).count();
+        (number > 0).then(|| format!("{number} {}", status.word()))
+    });
+    format!("{} tasks: {}\n", tasks.len(), counts.flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// Buffered output is the usual reason for a missing line.

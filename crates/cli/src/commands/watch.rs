@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use meanwhile::Scope;
-use meanwhile::engine::{EventRow, Runtime};
-use meanwhile::model::{Event, parse_duration_ms, signal_name};
+use meanwhile::engine::model::{Event, parse_duration_ms, signal_name};
+use meanwhile::engine::{Runtime, TaskEvent};
 use mw_tools::Dialect;
 
 use crate::context::Context;
@@ -32,21 +32,21 @@ pub(crate) struct Arguments {
     idle_exit: Option<u64>,
     /// Output format
     #[arg(long, value_enum, default_value = "json")]
-    format: Format,
+    format: WatchFormat,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Format {
+enum WatchFormat {
     /// Every event, as JSON
     Json,
     /// Only `bg[k3f9x2ab] started: …` and `bg[k3f9x2ab] exited: …`
     Debug,
 }
 
-impl Format {
+impl WatchFormat {
     fn line(
         self,
-        event: &EventRow,
+        event: &TaskEvent,
         runtime: &Runtime,
         scope: &Scope,
     ) -> Result<Option<String>, CommandError> {
@@ -58,7 +58,7 @@ impl Format {
 }
 
 /// Returns an event in the format of opta's log.
-fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String> {
+fn debug_line(row: &TaskEvent, runtime: &Runtime, scope: &Scope) -> Option<String> {
     let id = row.task.suffix();
     match &row.event {
         Event::Started { process, .. } => {
@@ -68,7 +68,7 @@ fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String
             Some(format!("bg[{id}] started: pid={} cmd={command:?}", process.pid))
         }
         Event::Ended { cause, .. } => {
-            let state = Dialect::Opta.word(cause.status(), Some(cause)).unwrap_or_default();
+            let state = Dialect::Opta.word(cause.status(), Some(cause));
             let code = cause.exit_code().map_or_else(|| "null".to_owned(), |code| code.to_string());
             let signal = cause.signal().map_or_else(|| "null".to_owned(), signal_name);
             Some(format!("bg[{id}] exited: {state} (code={code}, signal={signal})"))

@@ -3,12 +3,15 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use meanwhile::model::{parse_duration_ms, parse_milli_cpus, parse_size};
+use meanwhile::engine::model::{parse_duration_ms, parse_milli_cpus, parse_size};
 use meanwhile::settings::SecretPattern;
 use toml::Spanned;
 use toml::de::DeValue;
 
 const DAY_MS: u64 = 86_400_000;
+const HOUR_MS: u64 = 3_600_000;
+const MINUTE_MS: u64 = 60_000;
+const SECOND_MS: u64 = 1000;
 
 /// A valid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +114,7 @@ impl Accepts {
     /// Writes a value in the format of a variable.
     pub(crate) fn text(&self, value: &SettingValue) -> String {
         match value {
-            SettingValue::Number(ms @ 1..) if matches!(self, Self::Duration(_)) => format!("{ms}ms"),
+            SettingValue::Number(ms @ 1..) if matches!(self, Self::Duration(_)) => in_largest_unit(*ms),
             SettingValue::Number(cpus) if matches!(self, Self::Cpus(_)) => {
                 (*cpus as f64 / 1000.0).to_string()
             }
@@ -180,6 +183,13 @@ impl fmt::Display for Accepts {
             ),
         }
     }
+}
+
+/// Writes a duration in the largest unit in which it is a whole number.
+fn in_largest_unit(ms: u64) -> String {
+    let units = [(DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "m"), (SECOND_MS, "s")];
+    let (size, unit) = units.into_iter().find(|(size, _)| ms.is_multiple_of(*size)).unwrap_or((1, "ms"));
+    format!("{}{unit}", ms / size)
 }
 
 impl SettingValue {

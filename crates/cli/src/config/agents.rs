@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use meanwhile::model::{DEPTH_VARIABLE, RawText};
+use meanwhile::engine::model::{DEPTH_VARIABLE, RawText};
 use mw_tools::delegation::{AgentEntry, AgentSettings, Registry};
 use serde::Deserialize;
 
 use super::load::Config;
 use super::source::shown;
 use crate::error::CommandError;
+use crate::programs;
 
 /// The agents of a settings file; the settings in it are read elsewhere.
 #[derive(Deserialize)]
@@ -61,9 +62,8 @@ impl Config {
 
     /// Returns the program `mw` itself.
     pub(crate) fn mw(&self) -> PathBuf {
-        let word = self.settings.executables.settle.first();
-        word.map(|word| Path::new(std::ffi::OsStr::from_bytes(word.as_bytes())).to_owned())
-            .unwrap_or_default()
+        // It was found when the settings were loaded.
+        programs::mw().unwrap_or_default()
     }
 
     fn configured_agents(&self) -> Result<Vec<AgentEntry>, CommandError> {

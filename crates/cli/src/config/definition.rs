@@ -25,7 +25,7 @@ pub(crate) enum InProject {
     Nothing,
     /// Make it smaller.
     Lower,
-    /// Make it smaller; 0 stands for no limit.
+    /// Make it smaller; 0 means no limit.
     LowerNotZero,
     /// Choose this word.
     Choose(&'static str),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use meanwhile::policy::{Dialect, Mode};
 use meanwhile::settings::{AtCapacity, SecretPattern};
+use mw_tools::call::SessionEnd;
 
 use super::accepts::SettingValue;
 use super::profile::{self, Profile};
@@ -36,7 +37,7 @@ fields! {
     u32: |number| SettingValue::Number((*number).into()), |value| value.number().try_into().unwrap_or(u32::MAX);
     // 0 = no limit.
     Option<u64>: |limit| SettingValue::Number(limit.unwrap_or(0)), |value| Some(value.number()).filter(|limit| *limit > 0);
-    Duration: |time| SettingValue::Number(time.as_millis() as u64), |value| Self::from_millis(value.number());
+    Duration: |time| SettingValue::Number(meanwhile::engine::model::millis(*time)), |value| Self::from_millis(value.number());
     bool: |flag| SettingValue::Flag(*flag), |value| value.is_on();
     String: |text| SettingValue::Text(text.clone()), |value| value.as_text().to_owned();
     // Empty = none.
@@ -47,6 +48,8 @@ fields! {
         |value| value.items().iter().filter_map(|item| SecretPattern::new(item).ok()).collect();
     AtCapacity: |choice| SettingValue::Text(match choice { Self::Queue => "queue", Self::Reject => "reject" }.to_owned()),
         |value| at_capacity(value.as_text()).unwrap_or_default();
+    SessionEnd: |end| SettingValue::Text(match end { Self::Keep => "keep", Self::Kill => "kill" }.to_owned()),
+        |value| if value.as_text() == "kill" { Self::Kill } else { Self::Keep };
     Mode: |mode| SettingValue::Text(mode.name().to_owned()), |value| Self::named(value.as_text()).unwrap_or_default();
     &'static Profile: |profile| SettingValue::Text(profile.name().to_owned()),
         |value| profile::of(Dialect::of_profile(value.as_text()).unwrap_or_default());

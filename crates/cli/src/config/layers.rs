@@ -22,6 +22,8 @@ const PROFILE: &str = "profile";
 const RULES: &str = "rules";
 /// A table of an agent, which is not a setting.
 const AGENTS: &str = "agents.";
+/// A table of a back-end, which is not a setting.
+const BACKENDS: &str = "backends.";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 impl Config {
@@ -79,6 +81,11 @@ impl Config {
             self.agents_file = Some((file.path.clone(), file.text.clone()));
             return Ok(());
         }
+        if entry.name.starts_with(BACKENDS) {
+            // All of them are read at once.
+            let is_read = !self.settings.backends.places.is_empty();
+            return if is_read { Ok(()) } else { self.take_backends(file, &entry.place) };
+        }
         let (setting, accepts) = match find(&entry.name) {
             Some(setting) => (setting, &setting.accepts),
             None => self.by_alias(entry)?,
@@ -123,6 +130,10 @@ impl Config {
         if entry.name.starts_with(AGENTS) {
             let why =
                 "a project file may not set agents, because they are programs that run with your rights";
+            return Err(refused(&entry, why));
+        }
+        if entry.name.starts_with(BACKENDS) {
+            let why = "a project file may not set back-ends, because they decide where commands run";
             return Err(refused(&entry, why));
         }
         let setting = find(&entry.name).ok_or_else(|| unknown(&entry))?;

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use meanwhile::Settings;
-use meanwhile::model::{DEFAULT_SHELL, Lifetime};
+use meanwhile::engine::model::{DEFAULT_SHELL, Lifetime};
 use meanwhile::policy::{Dialect, RuleOrigin};
 use meanwhile::settings::Executables;
 use mw_tools::USUAL_WAIT_MS;
-use mw_tools::call::SessionEnd;
+use mw_tools::call::{LONGEST_CALL_MS, REPLY_BYTES, STREAM_BYTES, SessionEnd};
 
 use super::accepts::SettingValue;
 use super::definition::{PREFIX, Setting};
@@ -34,9 +34,13 @@ pub(crate) struct Config {
     pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: BuiltinAgentSettings,
     /// `keep` or `kill`: what happens to a session when its MCP client exits.
-    pub(crate) session_end: String,
+    pub(crate) session_end: SessionEnd,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
+    /// What the user's own tasks may change.
+    pub(crate) confine_user: String,
+    /// Whether the commands of models are confined.
+    pub(crate) confine_models: bool,
     pub(crate) policy: PolicySettings,
     /// The files with rules and their owners; read on demand.
     pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
@@ -72,12 +76,28 @@ impl Config {
         Self::load_from(Dialect::Canonical, env::current_dir().ok())
     }
 
+    /// Reads everything; `None` if there is anything that the user must be told.
+    pub(crate) fn load_quietly() -> Option<Self> {
+        let config = Self::load_tolerantly().ok()?;
+        (config.problems.is_empty() && Self::misspelt_variables().is_empty()).then_some(config)
+    }
+
     /// Refuses settings with problems.
     ///
     /// # Errors
     /// The first problem.
     pub(crate) fn without_problems(mut self) -> Result<Self, CommandError> {
         if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
+    }
+
+    /// Refuses settings with problems, as [`Config::without_problems`] does.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub(crate) fn check(&self) -> Result<(), CommandError> {
+        self.problems
+            .first()
+            .map_or(Ok(()), |problem| Err(CommandError::usage(&problem.message, &problem.hint)))
     }
 
     /// Reads everything as it applies in another directory, with the values of a dialect's profile.
@@ -132,11 +152,11 @@ impl Config {
             settings,
             shell: DEFAULT_SHELL.to_owned(),
             theme: "auto".to_owned(),
-            session_end: "keep".to_owned(),
+            session_end: SessionEnd::Keep,
             tools: ToolSettings {
-                reply_bytes: 8 << 10,
-                stream_bytes: 1 << 20,
-                longest_call_ms: 240_000,
+                reply_bytes: REPLY_BYTES,
+                stream_bytes: STREAM_BYTES,
+                longest_call_ms: LONGEST_CALL_MS,
                 wait_ms: USUAL_WAIT_MS,
                 no_background: false,
                 notices: true,
@@ -160,6 +180,8 @@ impl Config {
                 silence_ms: 180_000,
             },
             kill_tasks: true,
+            confine_user: "none".to_owned(),
+            confine_models: false,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
             profile: profile::of(Dialect::Canonical),
@@ -173,17 +195,14 @@ impl Config {
     }
 
     /// Returns the default lifetime of a task.
-    pub(crate) fn lifetime(&self) -> Lifetime {
-        match (self.kill_tasks, self.session_end()) {
-            (false, _) => Lifetime::Detached,
-            (true, SessionEnd::Kill) => Lifetime::Client,
-            (true, SessionEnd::Keep) => Lifetime::Session,
-        }
+    pub(crate) const fn lifetime(&self) -> Lifetime {
+        if self.kill_tasks { self.session_end.lifetime() } else { Lifetime::Detached }
     }
 
-    /// Returns what happens to a session when its client exits.
-    pub(crate) fn session_end(&self) -> SessionEnd {
-        if self.session_end == "kill" { SessionEnd::Kill } else { SessionEnd::Keep }
+    /// Returns the home directory of the user.
+    #[expect(clippy::unused_self, reason = "it belongs to the surroundings of a command")]
+    pub(crate) fn user_home(&self) -> Option<PathBuf> {
+        env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 
     /// Returns the dialect of the current profile.

@@ -3,14 +3,15 @@
 //! From lowest to highest precedence: built-in default, profile, user file, project file, environment, and the option of a
 //! command. A project file comes from the author of the project, so it may make a setting stricter but never looser.
 //!
-//! A new setting is one entry in `settings.rs`, the names that profiles have for it in `profile.rs`, and a test
-//! that it takes effect. The default file, `mw config` and the reference are made from those.
+//! The list is in `settings.rs`; the default file, `mw config` and the reference are made from it. `docs/architecture.md`
+//! ("Where to add things") has the steps for a new setting.
 //!
-//! Every command loads the settings, so what is not there must cost nothing: a file that does not exist is one
-//! failed open, and neither the settings nor a profile are read before something is set.
+//! Every command loads the settings, so an absent file or setting must cost almost nothing: a file that does not exist is
+//! one failed open, and neither the settings nor a profile are read before something is set.
 
 mod accepts;
 mod agents;
+mod backends;
 pub(crate) mod call_settings;
 mod default_file;
 mod definition;

@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use mw_agents::builtin::{ModelChoice, ModelError, ModelWishes};
+use mw_agents::builtin::{ModelChoice, ModelError, ModelOptions};
 
 use super::Config;
 use super::source::shown;
@@ -17,12 +17,12 @@ impl Config {
         &self,
         wanted: Option<String>,
     ) -> Result<Result<ModelChoice, ModelError>, CommandError> {
-        let wishes = ModelWishes {
+        let options = ModelOptions {
             model: wanted.or_else(|| self.agent.model.clone()),
             base_url: self.agent.base_url.clone(),
             key: self.agent.key_file.as_deref().map(key_in).transpose()?,
         };
-        Ok(ModelChoice::of(&wishes, |name| env::var(name).ok()))
+        Ok(ModelChoice::of(&options, |name| env::var(name).ok()))
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) static PROFILES: [Profile; Dialect::ALL.len()] = [
         values: &[
             ("queue.max_running", "5"),
             ("queue.at_capacity", "reject"),
-            ("run.timeout", "300000ms"),
+            ("run.timeout", "5m"),
             ("session.end", "kill"),
         ],
         aliases: &[

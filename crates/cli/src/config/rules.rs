@@ -9,9 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meanwhile::engine::{Policy, RuleText, SessionPolicy};
+use meanwhile::engine::{Policy, RuleText, SessionPolicy, confined_by_kernel};
 use meanwhile::model::approval::{Proposal, ProposedAction};
-use meanwhile::policy::{Decision, Dialect, Mode, Rule, RuleOrigin, Rules, Tool};
+use meanwhile::policy::{Confined, Decision, Rule, RuleOrigin, Rules, Tool};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -37,9 +37,13 @@ impl Config {
             ci_reads: settings.ci_reads,
             writable: settings.writable.iter().map(PathBuf::from).collect(),
             rules: Arc::new(self.rules()?),
-            user_home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            user_home: self.user_home(),
             timeouts: settings.timeouts,
             project: None,
+            confined: match self.confine_models {
+                true => confined_by_kernel(&self.settings),
+                false => Confined::No,
+            },
         })
     }
 
@@ -63,9 +67,9 @@ impl Config {
             text: text.clone(),
         });
         Ok(SessionPolicy {
-            mode: self.policy.mode.name().to_owned(),
+            mode: self.policy.mode,
             is_chosen: false,
-            profile: self.dialect().profile().to_owned(),
+            dialect: self.dialect(),
             ci_reads: self.policy.ci_reads,
             writable: self.policy.writable.iter().map(PathBuf::from).collect(),
             directory: env::current_dir()?,
@@ -101,6 +105,7 @@ impl Config {
             tool: None,
             mode: None,
             profile: None,
+            grant: None,
             examples: vec![pattern],
             counter_examples: Vec::new(),
         };
@@ -137,8 +142,8 @@ pub(crate) fn by_session_policy(session_policy: &SessionPolicy) -> Result<Policy
         })
         .collect();
     Ok(Policy {
-        mode: Mode::named(&session_policy.mode).unwrap_or_default(),
-        dialect: Dialect::of_profile(&session_policy.profile).unwrap_or_default(),
+        mode: session_policy.mode,
+        dialect: session_policy.dialect,
         ci_reads: session_policy.ci_reads,
         writable: session_policy.writable.clone(),
         rules: Arc::new(rules_of(&files)?),

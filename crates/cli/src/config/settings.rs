@@ -3,6 +3,7 @@
 
 use meanwhile::model::Resources;
 use meanwhile::policy::Mode;
+use mw_tools::call::LONGEST_CALL_MS;
 
 use super::accepts::Accepts::{
     self, Count, Cpus, Duration, Flag, Line, Lines, Milliseconds, Patterns, Program, Size, Word,
@@ -11,6 +12,7 @@ use super::definition::InProject::{Choose, Lower, LowerNotZero, Nothing, Rank, T
 use super::definition::Setting;
 use super::field::Field;
 use super::profile;
+use crate::arguments::confine::CONFINE_RANKS;
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -42,6 +44,8 @@ const MODE_RANKS: [(&str, u8); 5] = {
     }
     ranks
 };
+
+const CONFINE_NAMES: [&str; 3] = [CONFINE_RANKS[0].0, CONFINE_RANKS[1].0, CONFINE_RANKS[2].0];
 
 /// The words for the colours of a screen.
 pub(crate) const THEMES: [&str; 5] = ["auto", "dark", "light", "16", "none"];
@@ -108,6 +112,10 @@ settings! {
         "maximum number of CPUs that a task may use at a time; needs cgroup v2; 0 = no limit";
     "limits.pids" => settings.limits.resources.pids, Count(0..=Resources::PIDS.1), LowerNotZero,
         "maximum number of processes and threads of a task at a time; 0 = no limit";
+    "confine.user" => confine_user, Word(&CONFINE_NAMES), Rank(&CONFINE_RANKS),
+        "what tasks that you start may change, unless --confine says it: none (no confinement), project or read-only";
+    "confine.models" => confine_models, Flag, TurnOn,
+        "whether commands of models are confined to what was judged or approved; see docs/security.md";
     "wait.fallback_ms" => settings.wait_fallback, Milliseconds(10..=60_000), Nothing,
         "how often a waiter checks again if no wake-up arrives";
     "retention.max_age" => settings.retention.max_age, Duration(3650 * DAY_MS), Nothing,
@@ -145,13 +153,13 @@ settings! {
     "tools.reply_bytes" => tools.reply_bytes, Size(256..=1 << 20), Lower,
         "maximum output in one reply to a model, in bytes";
     "tools.stream_bytes" => tools.stream_bytes, STREAM_BYTES, LowerNotZero,
-        "how many of the last bytes of each stream bg_output reads, starting at a line; 0 = all";
-    "tools.longest_call" => tools.longest_call_ms, Duration(240_000), Lower,
-        "how long one tool call may block; hosts give up after 300 s";
+        "maximum number of bytes at the end of each stream that bg_output reads, beginning with a whole line; 0 = all";
+    "tools.longest_call" => tools.longest_call_ms, Duration(LONGEST_CALL_MS), Lower,
+        "how long one tool call may block; some hosts give up after 300 s";
     "tools.wait" => tools.wait_ms, Duration(600_000), Nothing,
         "default time that a tool call waits for the end of a task; shown in the schemas";
     "tools.no_background" => tools.no_background, Flag, TurnOn,
-        "whether to offer models no background tasks";
+        "whether to hide background tasks from models";
     "tools.notices" => tools.notices, Flag, Nothing,
         "whether tool replies begin with undelivered notifications; turn it off if the host delivers them";
     "chat.auto_wake" => chat.auto_wake, Flag, Nothing,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use meanwhile::model::{clipped, visible};
+use meanwhile::engine::model::{clipped, visible};
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

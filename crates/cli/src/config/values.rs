@@ -2,7 +2,7 @@
 
 use meanwhile::engine::ApprovalTimeouts;
 use meanwhile::policy::Mode;
-use mw_agents::Tells;
+use mw_agents::DeliveredWith;
 
 /// Settings of tool calls.
 pub(crate) struct ToolSettings {
@@ -16,8 +16,8 @@ pub(crate) struct ToolSettings {
 
 impl ToolSettings {
     /// Returns which process delivers the notifications of a session.
-    pub(crate) const fn tells(&self) -> Tells {
-        if self.notices { Tells::Replies } else { Tells::Host }
+    pub(crate) const fn tells(&self) -> DeliveredWith {
+        if self.notices { DeliveredWith::Replies } else { DeliveredWith::Host }
     }
 }
 

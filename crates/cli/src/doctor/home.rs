@@ -90,8 +90,8 @@ fn file_system(home: &Path) -> Check {
             Check::warning("file system", detail, "set MEANWHILE_HOME to a directory on a local disk")
         }
         Some("tmpfs") => {
-            let next = "set MEANWHILE_HOME to a directory on a disk to keep tasks over a reboot";
-            Check::warning("file system", "tmpfs, which is lost at a reboot", next)
+            let next = "set MEANWHILE_HOME to a directory on a disk to keep tasks across reboots";
+            Check::warning("file system", "tmpfs, which is lost on reboot", next)
         }
         Some(kind) => Check::ok("file system", kind),
     }
@@ -164,17 +164,17 @@ fn content(found: &Inspection) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Verdict;
+    use super::super::CheckResult;
     use super::*;
 
     #[test]
     fn a_newer_database_and_lost_tasks_are_told() {
         let found = Inspection { schema: Some(9), known_schema: 2, ..Inspection::default() };
-        assert_eq!(content(&found)[0].verdict, Verdict::Problem);
+        assert_eq!(content(&found)[0].verdict, CheckResult::Problem);
         let found =
             Inspection { schema: Some(2), known_schema: 2, tasks: 3, lost: 1, ..Inspection::default() };
         let verdicts: Vec<_> = content(&found).iter().map(|check| check.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Ok, Verdict::Warning]);
+        assert_eq!(verdicts, [CheckResult::Ok, CheckResult::Warning]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use meanwhile::model::DEFAULT_SHELL;
+use meanwhile::engine::model::DEFAULT_SHELL;
 use meanwhile::settings::HookSettings;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mw_agents::hosts::Scope;
+use mw_agents::hosts::SetupScope;
 
 use super::Check;
 use crate::error::CommandError;
@@ -10,7 +10,7 @@ use crate::hosts::{HostPlace, HostState, SetUp, host_states};
 
 /// Checks the hosts that are installed or set up.
 pub(super) fn checks() -> Result<Vec<Check>, CommandError> {
-    let place = HostPlace::find(Scope::User)?;
+    let place = HostPlace::find(SetupScope::User)?;
     let states = host_states(&place);
     let is_of_interest = |state: &&HostState| state.found || state.set_up != Ok(SetUp::No);
     Ok(states.iter().filter(is_of_interest).map(check).collect())

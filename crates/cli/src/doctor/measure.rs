@@ -4,7 +4,7 @@ use std::env;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use mw_agents::hosts::{HOSTS, HostSession, SessionEvidence, session_of};
 use serde::Serialize;
@@ -97,7 +97,7 @@ fn id_of(task: &Value) -> Result<&str, String> {
 fn ended(task: &Value) -> Result<SystemTime, String> {
     let at = task["ended_at"].as_str().and_then(|text| text.parse::<meanwhile::model::Timestamp>().ok());
     let at = at.ok_or("mw wait returned before the task ended")?;
-    Ok(UNIX_EPOCH + Duration::from_micros(at.as_micros().unsigned_abs()))
+    Ok(at.into())
 }
 
 fn median(mut times: Vec<Duration>) -> f64 {

@@ -10,4 +10,5 @@ mod report;
 mod scratch;
 mod system;
 
-pub(crate) use report::{Check, Verdict, examine};
+pub(crate) use backends::{Backend, examine_backends};
+pub(crate) use report::{Check, CheckResult, examine};

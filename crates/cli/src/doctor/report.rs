@@ -10,7 +10,7 @@ use crate::error::CommandError;
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum CheckResult {
     /// Everything is fine.
     Ok,
     /// It works, but could be better.
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Problem,
 }
 
-impl Verdict {
+impl CheckResult {
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Ok => "✓",
@@ -33,7 +33,7 @@ impl Verdict {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     pub(crate) name: String,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CheckResult,
     /// What was found.
     pub(crate) detail: String,
     /// What to do about it.
@@ -42,17 +42,17 @@ pub(crate) struct Check {
 
 impl Check {
     pub(super) fn ok(name: &str, detail: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), verdict: Verdict::Ok, detail: detail.into(), next: None }
+        Self { name: name.to_owned(), verdict: CheckResult::Ok, detail: detail.into(), next: None }
     }
 
     pub(super) fn warning(name: &str, detail: impl Into<String>, next: impl Into<String>) -> Self {
         let (detail, next) = (detail.into(), Some(next.into()));
-        Self { name: name.to_owned(), verdict: Verdict::Warning, detail, next }
+        Self { name: name.to_owned(), verdict: CheckResult::Warning, detail, next }
     }
 
     pub(super) fn problem(name: &str, detail: impl Into<String>, next: impl Into<String>) -> Self {
         let (detail, next) = (detail.into(), Some(next.into()));
-        Self { name: name.to_owned(), verdict: Verdict::Problem, detail, next }
+        Self { name: name.to_owned(), verdict: CheckResult::Problem, detail, next }
     }
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    pub(crate) fn worst(&self) -> Verdict {
-        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Ok)
+    pub(crate) fn worst(&self) -> CheckResult {
+        self.checks.iter().map(|check| check.verdict).max().unwrap_or(CheckResult::Ok)
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let supervisor = programs::examine(&settings.executables.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));
-    checks.extend(backends::checks());
+    checks.extend(backends::checks(&settings.backends));
     checks.extend(hooks::checks(&settings.hooks, &settings.home));
     checks.extend(hosts::checks()?);
     let measured = match measure::measure(scratch.path()) {

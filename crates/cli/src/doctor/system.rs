@@ -1,22 +1,16 @@
 //! Optional features of the system.
 
-use std::env;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use meanwhile::engine::find_program;
+use meanwhile::engine::model::wire::Enforcer;
 use serde_json::Value;
 
 use super::Check;
-use super::measure::{LIMIT, run};
 
 pub(super) fn checks(features: Option<&Value>) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(features) = features {
         checks.extend(FEATURES.iter().map(|feature| feature.check(features)));
     }
-    checks.push(sandbox());
+    checks.extend(features.map(confinement));
     checks
 }
 
@@ -54,7 +48,7 @@ const FEATURES: [Feature; 4] = [
         field: "cgroup",
         name: "cgroup",
         with: "a group per task",
-        without: "no delegated group: process trees are found by parent and by a mark, which misses only very evasive processes",
+        without: "no delegated group: process trees are found by parent and by a mark, which can miss processes that clear their environment",
         next: "run under systemd-run --user --scope -p Delegate=yes, if that matters to you",
     },
 ];
@@ -69,23 +63,24 @@ impl Feature {
     }
 }
 
-/// Tries to create a sandbox; `mw` does not need one yet.
-fn sandbox() -> Check {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let name = "sandbox";
-    if find_program("bwrap", Some(&path), Path::new("/")).is_err() {
-        let spaces = fs::read_to_string("/proc/sys/user/max_user_namespaces").unwrap_or_default();
-        let allowed = spaces.trim().parse::<u64>().is_ok_and(|most| most > 0);
-        let namespaces =
-            if allowed { "user namespaces are available" } else { "user namespaces are disabled" };
-        let next = "install bubblewrap to run tasks in a sandbox; nothing else needs it";
-        return Check::warning(name, format!("bwrap is not installed; {namespaces}"), next);
+/// Shows whether commands can be confined to what was judged or approved.
+fn confinement(features: &Value) -> Check {
+    let name = "confinement";
+    let abi = features["landlock"].as_u64().unwrap_or(0);
+    let works: Vec<&str> =
+        features["confines_with"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let lacks: Vec<&str> =
+        Enforcer::ALL.iter().map(|enforcer| enforcer.word()).filter(|word| !works.contains(word)).collect();
+    let signals = if abi >= 6 { "" } else { "; other processes can be signalled before Linux 6.12" };
+    if lacks.is_empty() {
+        return Check::ok(name, format!("{} (Landlock {abi}){signals}", works.join(", ")));
     }
-    match run(Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]), LIMIT) {
-        Ok(_) => Check::ok(name, "bwrap works"),
-        Err(why) => {
-            let next = "allow unprivileged user namespaces to run tasks in a sandbox; nothing else needs it";
-            Check::warning(name, format!("bwrap does not work: {why}"), next)
-        }
-    }
+    let detail =
+        format!("missing: {}; commands of models are judged as if nothing confined them", lacks.join(", "));
+    let next = if lacks.contains(&"landlock") {
+        "use Linux 5.13 or later with landlock in its list of security modules (lsm=)"
+    } else {
+        "allow unprivileged user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)"
+    };
+    Check::warning(name, detail, next)
 }

@@ -40,7 +40,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Starts to pass standard input on, in a thread that nobody waits for.
+    /// Starts to pass standard input on, on a detached thread.
     pub(crate) fn begin(context: &Context, id: &TaskId, has_terminal: bool) -> io::Result<Self> {
         let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let all_sent = Arc::new(AtomicBool::new(false));
@@ -74,7 +74,12 @@ fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> 
         Err(error) => Err(Error::Io { what: "cannot copy standard input".to_owned(), source: error }),
         Ok(_) => match closed {
             // It has ended meanwhile.
-            Err(Error::WrongState { .. } | Error::Refused { .. } | Error::NoInput { .. }) => Ok(()),
+            Err(
+                Error::WrongState { .. }
+                | Error::Refused { .. }
+                | Error::Unresponsive { .. }
+                | Error::NoInput { .. },
+            ) => Ok(()),
             other => other.map(drop),
         },
     }
@@ -119,7 +124,7 @@ fn type_some(
     while_it_runs(runtime, scope, id, || match runtime.live().type_some(id, part, eof) {
         Ok((taken, end_is_due)) if taken > 0 || (eof && !end_is_due) => Ok(Some(taken)),
         // It does not read now, or is about to end.
-        Ok(_) | Err(Error::Refused { .. }) => Ok(None),
+        Ok(_) | Err(Error::Refused { .. } | Error::Unresponsive { .. }) => Ok(None),
         Err(error) => Err(error),
     })
 }

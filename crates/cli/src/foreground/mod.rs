@@ -3,4 +3,6 @@
 pub(crate) mod feed;
 pub(crate) mod queued;
 pub(crate) mod streams;
+mod task_terminal;
 pub(crate) mod terminal;
+pub(crate) mod typing;

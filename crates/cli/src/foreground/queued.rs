@@ -24,9 +24,9 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     }
     let name = task.short_name();
     let leaves = if std::io::stdin().is_terminal() {
-        "press ctrl+b to leave it in the queue, ctrl+c to cancel it"
+        "press Ctrl-B to leave it in the queue, Ctrl-C to cancel it"
     } else {
-        "press ctrl+c to cancel it"
+        "press Ctrl-C to cancel it"
     };
     if let Some(others) = &task.waiting_for {
         render::note(&format!("{name} is queued: it starts when {others} has completed; {leaves}"));
@@ -55,5 +55,5 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     ));
     // The tasks before it start first.
     let enough = limit + task.queue_position.unwrap_or(1);
-    render::note(&format!("{leaves}; set {setting}={enough} before the command to start it at once"));
+    render::note(&format!("{leaves}; to start it at once, put {setting}={enough} in front of the command"));
 }

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use meanwhile::engine::Piece;
-use meanwhile::model::Io;
+use meanwhile::engine::model::Io;
 
 use crate::render;
 
@@ -12,8 +12,9 @@ use crate::render;
 /// A reader that closes a pipe (`| head`) ends the writing to that stream only, because the exit code still matters. Every
 /// other failure to write is an error.
 pub(crate) struct Streams {
-    /// Whether the task's terminal has ended its lines as ours will once more.
+    /// Whether the task's terminal has ended its lines as ours does once more, unless it is in raw mode.
     lines_end_twice: bool,
+    is_raw: bool,
     stdout_is_read: bool,
     stderr_is_read: bool,
 }
@@ -21,8 +22,13 @@ pub(crate) struct Streams {
 impl Streams {
     /// Makes those of a task with such streams.
     pub(crate) fn of(task: &Io) -> Self {
-        let lines_end_twice = matches!(task, Io::Pty { .. }) && io::stdout().is_terminal();
-        Self { lines_end_twice, stdout_is_read: true, stderr_is_read: true }
+        let lines_end_twice = task.terminal().is_some() && io::stdout().is_terminal();
+        Self { lines_end_twice, is_raw: false, stdout_is_read: true, stderr_is_read: true }
+    }
+
+    /// Notes whether our own terminal is in raw mode now.
+    pub(crate) const fn set_raw(&mut self, is_raw: bool) {
+        self.is_raw = is_raw;
     }
 
     /// Returns whether a stream still has a reader.
@@ -34,7 +40,7 @@ impl Streams {
         for piece in pieces {
             match piece {
                 Piece::Stdout(bytes) => {
-                    let bytes = if self.lines_end_twice { &ended_once(bytes) } else { bytes };
+                    let bytes = if self.lines_end_twice && !self.is_raw { &ended_once(bytes) } else { bytes };
                     write_on(&mut io::stdout().lock(), "standard output", bytes, &mut self.stdout_is_read)?;
                 }
                 Piece::Stderr(bytes) => {

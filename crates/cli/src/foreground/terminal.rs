@@ -37,6 +37,11 @@ pub(crate) enum Keys {
 pub(crate) struct RawMode(Option<Termios>);
 
 impl RawMode {
+    /// Changes nothing.
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
     /// Changes the mode of standard input, if that is a terminal.
     pub(crate) fn enter(keys: Keys) -> Self {
         let stdin = std::io::stdin();
@@ -118,7 +123,7 @@ impl ProgressLine {
 }
 
 fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
-    let elapsed = mw_desk::text::duration(begun.elapsed().as_millis() as u64);
+    let elapsed = mw_desk::text::duration(meanwhile::engine::model::millis(begun.elapsed()));
     let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
-use meanwhile::engine::{ExportState, Runtime, Span, Taken, Urgency};
+use meanwhile::engine::{ExportReceipt, ExportState, Runtime, Span, Urgency};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use ureq::Agent;
@@ -70,7 +70,7 @@ fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
 }
 
 /// Sends one request. The next process retries.
-fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, String> {
+fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<ExportReceipt, String> {
     let mut request = agent.post(&receiver.url).header("content-type", "application/x-protobuf");
     for (name, value) in &receiver.headers {
         request = request.header(name, value);
@@ -87,7 +87,7 @@ fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, Str
     let answer = ExportTraceServiceResponse::decode(&*answer).unwrap_or_default();
     let partly = answer.partial_success.unwrap_or_default();
     let message = Some(shown(&partly.error_message)).filter(|message| !message.is_empty());
-    Ok(Taken { rejected: partly.rejected_spans.max(0).unsigned_abs(), message })
+    Ok(ExportReceipt { rejected: partly.rejected_spans.max(0).unsigned_abs(), message })
 }
 
 fn in_words(error: &ureq::Error) -> String {

@@ -11,6 +11,6 @@ mod text;
 pub(crate) mod tree;
 
 pub(crate) use text::{
-    aside, failure, is_unwritten, json, line, named, note, out, out_bytes, paint, port, receipt, started,
-    status, unwritten, warning,
+    aside, failure, is_coloured, is_unwritten, json, json_line, line, named, note, out, out_bytes, paint,
+    port, receipt, started, status, unwritten, warning,
 };

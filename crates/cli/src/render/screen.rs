@@ -1,7 +1,6 @@
 //! The terminal screen of a task, drawn from the end of its log.
 
 use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, render_screen};
-use meanwhile::model::Io;
 use serde_json::json;
 
 use crate::context::Context;
@@ -16,10 +15,10 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, handle: &str, run: Opti
     let from = ReadFrom::TailBytes(SCREEN_BYTES);
     let request = ReadRequest { from, max_bytes: SCREEN_BYTES, run, ..ReadRequest::default() };
     let bytes = runtime.reader().read(handle, &context.scope(), &request)?.bytes();
-    let (rows, cols, bytes) = match runtime.home().task(&task.id).spec()?.io {
-        Io::Pty { rows, cols } => (rows, cols, bytes),
+    let (rows, cols, bytes) = match runtime.home().task(&task.id).spec()?.io.terminal() {
+        Some((rows, cols)) => (rows, cols, bytes),
         // Only a terminal converts newlines.
-        Io::Pipes | Io::Stdin => (24, 80, String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes()),
+        None => (24, 80, String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes()),
     };
     let screen = render_screen(&bytes, rows, cols);
     let screen = runtime.redaction().redactor(&task.id).text(&screen).into_owned();

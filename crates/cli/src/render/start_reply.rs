@@ -5,7 +5,6 @@ use meanwhile::engine::Started;
 use meanwhile::model::{Cause, Status, TaskId};
 use serde::Serialize;
 
-use crate::context::Context;
 use crate::error::CommandResult;
 use crate::{exit_code, render};
 
@@ -25,9 +24,13 @@ pub(crate) struct StartReply<'a> {
 impl<'a> StartReply<'a> {
     /// Prints the started task. If it could not be started, the exit code is that of a wait for it. A task that was skipped at
     /// once counts as started, as does one that is skipped later.
-    pub(crate) fn show(started: &Started, context: &Context) -> CommandResult {
+    pub(crate) fn show(started: &Started, json: bool) -> CommandResult {
         let task = &started.task;
-        context.show(&StartReply::of(task), || render::started(started, context.colour()))?;
+        if json {
+            render::json(&StartReply::of(task))?;
+        } else {
+            render::out(&render::started(started, render::is_coloured(json)))?;
+        }
         let is_skipped = matches!(task.cause_value(), Some(Cause::Skipped { .. }));
         Ok(if task.never_ran() && !is_skipped { exit_code::of_task(task) } else { 0 })
     }

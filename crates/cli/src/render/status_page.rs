@@ -17,6 +17,11 @@ const MAX_READ: u64 = 8 * MAX_BYTES;
 
 /// Prints a task and its last lines.
 pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64) -> CommandResult {
+    let mut task = task.clone();
+    if task.status.is_terminal() {
+        task.outcome = runtime.notifications().outcome(&task);
+    }
+    let task = &task;
     let output = if lines == 0 {
         String::new()
     } else {

@@ -1,11 +1,13 @@
 //! Text for people: coloured if wanted, cut to the terminal, without control characters.
 
+use std::env;
+use std::fmt;
 use std::io::{IsTerminal, Write};
 
 use meanwhile::Task;
+use meanwhile::engine::model::wire::KillReceipt;
 use meanwhile::engine::{PortHolders, Started};
 use meanwhile::model::Status;
-use meanwhile::model::wire::KillReceipt;
 use mw_desk::rows::{Fact, facts, receipt_lines, sign, state_words, waits};
 use mw_desk::text::{duration, shortened};
 use serde::Serialize;
@@ -23,16 +25,26 @@ pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unwritten("standard output", &error))
 }
 
-const UNWRITTEN: &str = "cannot write to ";
+/// The error of a stream that could not be written, in words.
+#[derive(Debug)]
+struct Unwritten(String);
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {}
 
 /// Names the stream that could not be written.
 pub(crate) fn unwritten(stream: &str, error: &std::io::Error) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("{UNWRITTEN}{stream}: {error}"))
+    std::io::Error::new(error.kind(), Unwritten(format!("cannot write to {stream}: {error}")))
 }
 
 /// Returns whether an error is about a stream that could not be written.
 pub(crate) fn is_unwritten(error: &std::io::Error) -> bool {
-    error.to_string().starts_with(UNWRITTEN)
+    error.get_ref().is_some_and(|inner| inner.is::<Unwritten>())
 }
 
 /// Prints an error and a hint on stderr, in the format of argument errors.
@@ -53,7 +65,7 @@ fn complain(label_of_message: &str, message: &str, hint: &str) {
 }
 
 fn label(word: &str, code: &str) -> String {
-    let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let wants_colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     paint(word, code, wants_colour && std::io::stderr().is_terminal())
 }
 
@@ -74,9 +86,14 @@ pub(crate) fn aside(line: &str) {
 
 /// Writes a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> std::io::Result<()> {
+    out_bytes(&json_line(value)?)
+}
+
+/// Returns a value as one line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(value)?;
     text.push(b'\n');
-    out_bytes(&text)
+    Ok(text)
 }
 
 pub(crate) fn coloured(text: &str, status: Status, colour: bool) -> String {
@@ -119,6 +136,11 @@ pub(crate) fn line(task: &Task, colour: bool) -> String {
     let head = painted(&format!("{} {} {}", sign(task), named(task), state_words(task)), task, colour);
     let rest = shortened(&what(task), room(20));
     format!("{head}  {elapsed}  {rest}")
+}
+
+/// Returns whether standard output gets colours.
+pub(crate) fn is_coloured(json: bool) -> bool {
+    !json && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stdout().is_terminal()
 }
 
 /// Returns the reply to a start.
@@ -174,7 +196,11 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
     }
     for other in &found.others {
         let command = shortened(&other.command, room(40));
-        let whose = if found.silent.is_empty() { "not a task" } else { "not a task that answers" };
+        let whose = if found.silent.is_empty() {
+            "not a task"
+        } else {
+            "not part of a task whose supervisor answers"
+        };
         text.push_str(&format!("process {}, {whose}: {command}\n", other.pid));
     }
     if text.is_empty() { format!("No visible process listens on port {port}.\n") } else { text }

@@ -1,27 +1,57 @@
-//! Traces for people: a tree of spans, one line each.
+//! Traces for people: a waterfall of spans, one line each, with a bar for the time of each.
 
 use meanwhile::engine::{ExportState, Span, Trace};
 use meanwhile::model::{SpanId, Timestamp};
-use mw_desk::text::{count, duration, shortened};
+use mw_desk::text::{ago, cell, columns as width_of, count, duration, shortened};
 
+use super::text::paint;
 use crate::foreground::terminal;
 
-/// Returns one trace as a tree. A parent span of another program is shown with its id.
-pub(crate) fn trace(trace: &Trace) -> String {
+/// The widths of the columns of a trace.
+struct Columns {
+    name: usize,
+    state: usize,
+    bar: usize,
+    /// The time of the whole trace: its first start and its last end.
+    from: Timestamp,
+    to: Timestamp,
+}
+
+/// Returns one trace as a waterfall: a tree of spans, each with a bar for its time. A parent span of another program is shown
+/// with its id.
+pub(crate) fn trace(trace: &Trace, now: Timestamp, colour: bool) -> String {
+    const BAR: usize = 24;
     let mut text = format!("trace {}\n", trace.trace_id);
     let is_ours = |id: SpanId| trace.spans.iter().any(|span| span.span_id == id);
+    let mut rows: Vec<(Option<&Span>, usize, String)> = Vec::new();
     let mut above = None;
     for root in trace.spans.iter().filter(|span| !span.parent_span_id.is_some_and(is_ours)) {
         if root.parent_span_id.is_some() && root.parent_span_id != above {
             above = root.parent_span_id;
             let asked = mark(above.is_some() && trace.asked == above);
-            text.extend(above.map(|id| format!("{asked} span {id} of the caller\n")));
+            rows.extend(above.map(|id| (None, 0, format!("{asked} span {id} of the caller\n"))));
         }
         let mut open = vec![(root, usize::from(root.parent_span_id.is_some()))];
         while let Some((span, depth)) = open.pop() {
-            text.push_str(&line(span, depth, trace.asked == Some(span.span_id)));
+            rows.push((Some(span), depth, String::new()));
             let children = trace.spans.iter().filter(|child| child.parent_span_id == Some(span.span_id));
             open.extend(children.rev().map(|child| (child, depth + 1)));
+        }
+    }
+    let spans = || rows.iter().filter_map(|(span, depth, _)| Some(((*span)?, *depth)));
+    let columns = Columns {
+        name: spans().map(|(span, depth)| 2 * depth + span.name.len()).max().unwrap_or(0),
+        state: spans().map(|(span, _)| width_of(&state_of(span))).max().unwrap_or(0),
+        bar: BAR.min(terminal::width() / 4),
+        from: trace.spans.iter().map(|span| span.started_at).min().unwrap_or(now),
+        to: trace.spans.iter().map(|span| span.ended_at.unwrap_or(now)).max().unwrap_or(now),
+    };
+    for (span, depth, caller) in &rows {
+        match span {
+            Some(span) => {
+                text.push_str(&line(span, *depth, trace.asked == Some(span.span_id), &columns, colour));
+            }
+            None => text.push_str(caller),
         }
     }
     text
@@ -31,19 +61,57 @@ const fn mark(asked: bool) -> &'static str {
     if asked { "▶" } else { " " }
 }
 
-fn line(span: &Span, depth: usize, asked: bool) -> String {
-    let word = |name: &str| span.attributes.get(name).and_then(|value| value.as_str()).unwrap_or_default();
-    let state = span.ended_at.map(|_| format!("  {}", how(span, word("task.status")))).unwrap_or_default();
+fn line(span: &Span, depth: usize, asked: bool, columns: &Columns, colour: bool) -> String {
+    let name = cell(&format!("{}{}", "  ".repeat(depth), span.name), columns.name);
+    let state = cell(&state_of(span), columns.state);
+    let bar = bar(span, columns);
+    let took = took(span.started_at, span.ended_at);
+    let plain =
+        format!("{} {name}  {bar}  {took:>9}  {state}  {}  {}", mark(asked), span.span_id, whose(span));
+    let command = command(span, &plain);
+    let code = code_of(span);
     let head = format!(
-        "{} {}{}  {}  {}{state}  {}",
+        "{} {name}  {}  {took:>9}  {}  {}  {}",
         mark(asked),
-        "  ".repeat(depth),
-        span.name,
-        span.span_id,
-        took(span.started_at, span.ended_at),
+        paint(&bar, code, colour),
+        paint(&state, code, colour),
+        paint(&span.span_id.to_string(), "2", colour),
         whose(span)
     );
-    format!("{head}{}\n", command(span, &head))
+    format!("{head}{command}\n")
+}
+
+/// Returns the bar of a span within the time of its trace. An open span ends with an arrow.
+fn bar(span: &Span, columns: &Columns) -> String {
+    let whole = columns.to.ms_since(columns.from).max(1) as f64;
+    let at = |moment: Timestamp| {
+        let part = moment.ms_since(columns.from) as f64 / whole;
+        ((part * columns.bar as f64) as usize).min(columns.bar.saturating_sub(1))
+    };
+    let (begin, end) = (at(span.started_at), at(span.ended_at.unwrap_or(columns.to)));
+    let tip = if span.ended_at.is_some() { "━" } else { "▸" };
+    let length = end.max(begin) - begin;
+    format!(
+        "{}{}{tip}{}",
+        "·".repeat(begin),
+        "━".repeat(length),
+        "·".repeat(columns.bar.saturating_sub(begin + length + 1))
+    )
+}
+
+/// Returns the colour of a span.
+fn code_of(span: &Span) -> &'static str {
+    match (&span.error, span.ended_at) {
+        (Some(_), _) => "31",
+        (None, Some(_)) => "32",
+        (None, None) => "36",
+    }
+}
+
+/// Returns how a span has ended.
+fn state_of(span: &Span) -> String {
+    let word = |name: &str| span.attributes.get(name).and_then(|value| value.as_str()).unwrap_or_default();
+    span.ended_at.map_or_else(|| "open".to_owned(), |_| how(span, word("task.status")))
 }
 
 /// Returns the task, or the session of a span without a task.
@@ -77,24 +145,49 @@ fn how(span: &Span, status: &str) -> String {
     }
 }
 
-/// Traces, a line each.
-pub(crate) fn traces(traces: &[Trace]) -> String {
+/// Returns the cells of a trace, and its first span.
+fn row(trace: &Trace, now: Timestamp) -> Option<([String; 6], &Span)> {
+    let first = trace.spans.first()?;
+    let ended = trace.spans.iter().map(|span| span.ended_at).collect::<Option<Vec<_>>>();
+    let last = ended.and_then(|moments| moments.into_iter().max());
+    let errors = trace.spans.iter().filter(|span| span.error.is_some()).count();
+    let failed = if errors > 0 { count(errors, "error", "errors") } else { String::new() };
+    let cells = [
+        trace.trace_id.to_string(),
+        ago(now.ms_since(first.started_at)),
+        took(first.started_at, last),
+        trace.spans.len().to_string(),
+        failed,
+        whose(first).to_owned(),
+    ];
+    Some((cells, first))
+}
+
+/// Traces as a table, the newest first.
+pub(crate) fn traces(traces: &[Trace], now: Timestamp, colour: bool) -> String {
     if traces.is_empty() {
         return "No traces.\n".to_owned();
     }
-    let mut text = String::new();
-    for trace in traces {
-        let Some(first) = trace.spans.first() else { continue };
-        let ended = trace.spans.iter().map(|span| span.ended_at).collect::<Option<Vec<_>>>();
-        let last = ended.and_then(|moments| moments.into_iter().max());
-        let took = took(first.started_at, last);
-        let errors = trace.spans.iter().filter(|span| span.error.is_some()).count();
-        let failed =
-            if errors > 0 { format!(", {}", count(errors, "error", "errors")) } else { String::new() };
-        let spans = count(trace.spans.len(), "span", "spans");
-        let head =
-            format!("{}  {}  {took}  {spans}{failed}  {}", trace.trace_id, first.started_at, whose(first));
-        text.push_str(&format!("{head}{}\n", command(first, &head)));
+    let heading = ["TRACE", "WHEN", "TIME", "SPANS", "ERRORS", "TASK"].map(str::to_owned);
+    let rows: Vec<_> = traces.iter().filter_map(|trace| row(trace, now)).collect();
+    let width = |at: usize| {
+        let cells = std::iter::once(&heading).chain(rows.iter().map(|(cells, _)| cells));
+        cells.map(|cells| width_of(&cells[at])).max().unwrap_or(0)
+    };
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let joined = |cells: &[String; 6]| {
+        let cells = cells.iter().zip(widths).map(|(text, width)| cell(text, width));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let mut text = paint(&format!("{}  COMMAND", joined(&heading)), "1", colour) + "\n";
+    for (cells, first) in &rows {
+        let head = joined(cells);
+        let code = if cells[4].is_empty() { "" } else { "31" };
+        text.push_str(&format!(
+            "{}{}\n",
+            paint(&head, code, colour && !code.is_empty()),
+            command(first, &head)
+        ));
     }
     text
 }

@@ -226,6 +226,27 @@ fn requests_of_an_agent_and_of_its_mcp_tools_open_the_approval_dialog() {
 }
 
 #[test]
+fn an_agents_own_commands_and_its_permanent_approval_can_be_used() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "commands review\nusage 250 0");
+    until_shown(&terminal, "250/1k tokens");
+    until_shown(&terminal, "· ready");
+    terminal.press("/re");
+    let screen = until_shown(&terminal, "the command review (good)");
+    assert!(screen.text.contains("/restart ID"), "{}", screen.text);
+    terminal.press("v\tthe diff\r");
+    until_shown(&terminal, "reviewed the diff");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "ask rm -rf target");
+    until_shown(&terminal, "allow?");
+    terminal.press("a");
+    until_shown(&terminal, "permission: ever");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
 fn an_approved_command_runs_in_one_terminal_and_the_next_one_asks_again() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);

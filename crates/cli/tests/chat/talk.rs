@@ -103,10 +103,11 @@ fn a_tool_call_is_one_line_until_expanded() {
     let screen = until_shown(&terminal, "Done.");
     assert!(screen.text.contains("✓ echo from-the-tool"), "{}", screen.text);
     assert!(!screen.text.contains("\n   from-the-tool"), "{}", screen.text);
+    assert!(screen.text.contains("+ new line"), "a diff is open: {}", screen.text);
     terminal.press(CTRL_O);
-    until_shown(&terminal, "+ new line");
+    until_shown(&terminal, "\n   from-the-tool");
     terminal.press(CTRL_O);
-    until_gone(&terminal, "+ new line");
+    until_gone(&terminal, "\n   from-the-tool");
     leave(terminal);
 }
 

@@ -338,9 +338,7 @@ fn output_lost_without_supervisors_is_reported_as_missing() {
     assert!(notices.contains("output after byte 4 may be missing"), "{notices}");
     // A rebuilt database has the same state.
     home.wait_until_empty(SOON);
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        std::fs::remove_file(home.state().join(name)).ok();
-    }
+    home.delete_database();
     assert_eq!(home.status(&id)["output_complete"], false);
     // The next run is complete again.
     let _ = home.mw(["restart", &id]).ok();

@@ -123,9 +123,7 @@ fn tasks_are_found_by_their_directories_without_a_database() {
     let _ = home.ended(&home.start("exit 3"));
     let second = home.start("exit 3");
     over(&home, &second);
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = fs::remove_file(home.state().join(name));
-    }
+    home.delete_database();
     let _ = home.ended(&second);
     assert_eq!(home.list().len(), 2);
     assert_true(&home, &["failed"]);

@@ -9,6 +9,8 @@ use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::{Value, json};
 
+use crate::slow_disk::missing_in;
+
 /// Returns a home on a disk of 8 MiB.
 fn small() -> Home {
     Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20)
@@ -50,6 +52,46 @@ fn a_full_disk_neither_kills_nor_blocks_a_task() {
     let task = home.ended(&id);
     assert_eq!(task["exit_code"], 6, "{task}");
     assert_eq!(task["output_bytes"], 7 + children::numbered(1, 100_000).len(), "{task}");
+}
+
+#[test]
+fn dropped_bytes_are_counted_once_if_the_supervisor_dies_at_their_marker() {
+    for step in ["drop-announced", "drop-marked"] {
+        let home = small();
+        let reached = home.work().join("reached");
+        let script = format!(
+            "echo before; {}; seq 1 100000; touch done; {}; echo after; exit 6",
+            children::gate("a"),
+            children::gate("b")
+        );
+        let start = home.command(["start", "--json", &script]);
+        let started = start.env("MEANWHILE_FAIL_AT", format!("{step}@{}", reached.display())).run();
+        let id = started.json()["id"].as_str().unwrap().to_owned();
+        home.until_logged(&id, "before");
+        let ballast = fill(&home);
+        home.open("a");
+        home.file("done");
+        fs::remove_file(&ballast).unwrap();
+        home.open("b");
+        // The guardian dies at the same step, so the first command that looks starts an adopter.
+        wait_until(SOON, step, || reached.exists().then_some(()));
+        let task = home.ended(&id);
+        home.wait_until_empty(SOON);
+        let printed = [b"before\n", children::numbered(1, 100_000).as_slice(), b"after\n"].concat();
+        let missing = missing_in(&home.log(&id), &printed).unwrap();
+        match task["status"].as_str() {
+            Some("failed") => assert_eq!(
+                (&task["exit_code"], &task["dropped_bytes"]),
+                (&6.into(), &missing.into()),
+                "{task}"
+            ),
+            _ => assert_eq!(
+                (&task["status"], &task["output_complete"]),
+                (&"lost".into(), &false.into()),
+                "{step}: {task}"
+            ),
+        }
+    }
 }
 
 #[test]
@@ -129,9 +171,7 @@ fn without_a_database_on_a_full_disk_tasks_are_listed_and_can_be_cleared() {
     let live = home.start(children::SLEEPER);
     let pid = home.pid(&live);
     home.until_settled(&over);
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        fs::remove_file(home.state().join(name)).unwrap();
-    }
+    home.delete_database();
     let _ballast = fill(&home);
     assert_eq!(home.status(&over)["exit_code"], 3);
     assert_eq!(home.list().len(), 2);
@@ -325,7 +365,7 @@ fn a_task_that_a_full_disk_keeps_in_the_database_is_not_reported_as_cleared() {
     assert!(!home.task_dir(&id).join("output.log").exists(), "{report}");
     let kept = report["kept"].as_array().unwrap();
     let listed = home.list();
-    assert_eq!(kept.is_empty(), listed.is_empty(), "a listed task is not reported as cleared: {report}");
+    assert_eq!(kept.len(), listed.len(), "a listed task is not reported as cleared: {report}");
     assert!(
         listed.iter().all(|task| task["exit_code"] == 7),
         "an ended task is not running again: {listed:?}"

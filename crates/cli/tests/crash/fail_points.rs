@@ -2,12 +2,13 @@
 //!
 //! A debug build kills itself at the step that `MEANWHILE_FAIL_AT` names; `mw fail-points` lists them. The
 //! variable is inherited, so the same name hits the command, the supervisor, its guardian or `mw settle`,
-//! whichever reaches that step. Each test goes through all names with one kind of work, then runs one further
-//! command without the variable, and then the invariants of `truth` must hold.
+//! whichever reaches that step. Each test does one kind of work once to learn which steps it passes, and then again
+//! for each of them with a kill there. One further command runs without the variable, and then the invariants of
+//! `truth` must hold.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mw_testkit::{Home, Invocation, SOON, children, wait_until};
+use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 use crate::slow_disk::missing_in;
@@ -25,43 +26,57 @@ fn names() -> Vec<String> {
 }
 
 /// Steps of `mw start`.
-const STARTING: [&str; 4] =
-    ["start-directory-made", "start-spec-written", "start-message-sent", "start-answered"];
+const STARTING: [&str; 7] = [
+    "start-directory-made",
+    "start-spec-written",
+    "start-message-sent",
+    "start-answered",
+    "supervisor-locked",
+    "supervisor-files-made",
+    "supervisor-entrusted",
+];
 /// Steps of `mw restart`.
-const RESTARTING: [&str; 5] = [
+const RESTARTING: [&str; 7] = [
     "restart-looked",
     "restart-prepared",
+    "queue-committed",
+    "change-committed",
     "restart-committed",
     "restart-archive-marked",
     "restart-file-archived",
 ];
 /// Steps of a supervisor whose guardian takes over.
-const SUPERVISING: [&str; 6] = [
+const SUPERVISING: [&str; 7] = [
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
     "supervisor-exit-seen",
     "supervisor-recorded",
     "supervisor-reaped",
+    "supervisor-settling",
 ];
 
-/// Runs the work for every fail point in a separate home, and reports all failures. At the given steps, which are some
-/// of those that the work reaches, a process must have died.
+/// Runs the work for every fail point that it passes, and for those given, in a separate home each, and reports all
+/// failures. At the given steps a process must have died.
 fn sweep(reaches: &[&str], work: impl Fn(&Home, &str) -> Result<(), String>) {
-    let mut wrong = Vec::new();
-    let names = names();
+    let known = names();
     for name in reaches {
-        assert!(names.iter().any(|known| known == name), "{name} is not a fail point");
+        assert!(known.iter().any(|known| known == name), "{name} is not a fail point");
     }
-    for name in names {
+    let traced = home();
+    work(&traced, TRACE).unwrap();
+    let passed = reached(&traced);
+    assert!(!passed.is_empty(), "no step was passed");
+    let mut wrong = Vec::new();
+    for name in known.iter().filter(|name| passed.contains(name) || reaches.contains(&name.as_str())) {
         let home = home();
         // A panic inside the kit is a failure of this step only.
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&home, &name)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&home, name)));
         let outcome = outcome.unwrap_or_else(|_| Err("see the panic above".to_owned()));
         if let Err(reason) = outcome {
             wrong.push(format!("{name}: {reason}"));
         }
-        if reaches.contains(&name.as_str()) && !is_reached(&home, &name) {
+        if reaches.contains(&name.as_str()) && !reached(&home).contains(name) {
             wrong.push(format!("{name}: no process died there"));
         }
         if wrong.len() >= ENOUGH {
@@ -71,32 +86,24 @@ fn sweep(reaches: &[&str], work: impl Fn(&Home, &str) -> Result<(), String>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The file that says that a command died.
-const DEATH: &str = "a-command-died";
+/// The name with which every step is noted and nothing dies.
+const TRACE: &str = "trace";
+/// The file with the names of the steps that were reached.
+const REACHED: &str = "reached";
 
-/// Returns whether a command died, or, at a step of the supervisor, whether its guardian took over.
-fn is_reached(home: &Home, name: &str) -> bool {
-    if !name.starts_with("supervisor-") {
-        return home.has_file(DEATH);
-    }
-    let tasks = std::fs::read_dir(home.state().join("tasks")).into_iter().flatten().flatten();
-    let mut journals =
-        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("journal.jsonl")).ok());
-    journals.any(|journal| journal.contains("taken_over"))
+fn reached(home: &Home) -> Vec<String> {
+    let names = std::fs::read_to_string(home.work().join(REACHED)).unwrap_or_default();
+    names.lines().map(str::to_owned).collect()
+}
+
+/// Returns the value of the variable that kills at a step and notes that it was reached.
+fn fail_at(home: &Home, name: &str) -> String {
+    format!("{name}@{}", home.work().join(REACHED).display())
 }
 
 /// Runs `mw` with the fail point set; it may die, refuse or succeed.
 fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
-    run_to_death(home, home.command(args).env(FAIL_AT, name))
-}
-
-/// Runs a command that may die, and notes that it did.
-fn run_to_death(home: &Home, command: Invocation) -> mw_testkit::Outcome {
-    let outcome = command.run();
-    if outcome.code.is_none() {
-        home.open(DEATH);
-    }
-    outcome
+    home.command(args).env(FAIL_AT, fail_at(home, name)).run()
 }
 
 /// Runs the one further command. A supervisor that waits for its start message holds the slot until it has
@@ -184,10 +191,12 @@ fn an_end_under_a_dying_supervisor_is_reported_correctly() {
 
 #[test]
 fn the_queue_never_stalls() {
-    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
+    let steps =
+        ["queue-committed", "start-committed", "settle-begun", "settle-released", "supervisor-has-turn"];
+    sweep(&[STARTING.as_slice(), &SUPERVISING, &steps].concat(), |home, name| {
         let start = |home: &Home, script: &str| {
-            let command = home.command(["start", "--json", script]).env(FAIL_AT, name);
-            run_to_death(home, command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1"))
+            let command = home.command(["start", "--json", script]).env(FAIL_AT, fail_at(home, name));
+            command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1").run()
         };
         for script in [children::gated("go", 3).as_str(), "exit 3", "exit 3"] {
             let _ = start(home, script);
@@ -263,7 +272,8 @@ fn later_commands_can_be_killed_too() {
 
 #[test]
 fn a_capped_log_has_head_marker_and_tail() {
-    sweep(&[STARTING.as_slice(), &SUPERVISING].concat(), |home, name| {
+    let steps = ["middle-copied", "middle-index-replaced", "middle-dropped"];
+    sweep(&[STARTING.as_slice(), &SUPERVISING, &steps].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "--cap", "2048", "seq 1 5000; exit 3"]);
         recover(home);
         truth(home, &["failed"])?;
@@ -280,7 +290,8 @@ fn a_capped_log_has_head_marker_and_tail() {
 
 #[test]
 fn the_guardian_that_took_over_can_be_killed_too() {
-    sweep(&STARTING, |home, name| {
+    let steps = ["guardian-takes-over", "guardian-took-over"];
+    sweep(&[STARTING.as_slice(), &steps].concat(), |home, name| {
         let started = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
         recover(home);
         remembered(home, &started)?;
@@ -297,7 +308,7 @@ fn the_guardian_that_took_over_can_be_killed_too() {
 
 #[test]
 fn the_adopting_supervisor_can_be_killed_too() {
-    sweep(&["adopt-recorded"], |home, name| {
+    sweep(&["adopt-recorded", "adopter-noted"], |home, name| {
         let id = home.start(children::SLEEPER);
         home.kill_supervisors(&id);
         for _ in 0..2 {

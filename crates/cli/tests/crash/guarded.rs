@@ -29,12 +29,6 @@ fn go_on(running: Running) -> mw_testkit::Outcome {
     running.wait()
 }
 
-fn remove_database(home: &Home) {
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = fs::remove_file(home.state().join(name));
-    }
-}
-
 fn times_run(home: &Home) -> usize {
     fs::read_to_string(home.work().join("ran")).unwrap_or_default().lines().count()
 }
@@ -127,7 +121,7 @@ fn after_killed_restart(step: &str, database_is_lost: bool) -> (Home, Value) {
     let killed = home.command(["restart", "--json", &id]).env(FAIL_AT, step).run();
     assert_eq!(killed.signal, Some(9), "{step} was not passed: {killed}");
     if database_is_lost {
-        remove_database(&home);
+        home.delete_database();
     }
     let _ = home.list();
     let task = home.ended(&id);
@@ -180,9 +174,9 @@ fn a_rebuilt_database_notifies_the_end_of_each_run_once() {
         let notices = delivered["notices"].as_array().unwrap();
         notices.iter().map(|notice| notice["run"].as_u64().unwrap()).collect::<Vec<_>>()
     };
-    remove_database(&home);
+    home.delete_database();
     assert_eq!(delivered(), [1, 2]);
-    remove_database(&home);
+    home.delete_database();
     assert_eq!(delivered(), [0_u64; 0], "each end is notified once");
 }
 
@@ -206,7 +200,7 @@ fn the_previous_output_can_be_read_while_the_next_run_is_queued() {
             ("1".into(), String::new()),
             "{step}"
         );
-        remove_database(&home);
+        home.delete_database();
         let task = home.status(&id);
         assert_eq!((&task["runs"], &task["status"]), (&2.into(), &"cancelled".into()), "{step}: {task}");
         home.open("go");

@@ -63,7 +63,7 @@ fn waiting_for_a_late_queued_task_starts_all_before_it() {
 #[test]
 fn a_queued_run_starts_after_a_lost_task() {
     let (home, holder, pid) = busy();
-    let running = home.command(["run", "echo ran; exit 7"]).spawn();
+    let running = home.command(["run", "--at-capacity", "queue", "echo ran; exit 7"]).spawn();
     wait_until(SOON, "it is pending", || {
         home.list().iter().any(|task| task["status"] == "pending").then_some(())
     });

@@ -1,8 +1,6 @@
 //! Commands with few descriptors: state that they cannot read is unknown, never gone, and they record
 //! nothing about it.
 
-use std::fs;
-
 use mw_testkit::{Home, Need, Outcome, SOON, alive, children, need_program, need_root, skip, wait_until};
 
 use crate::home;
@@ -88,9 +86,7 @@ fn a_rebuild_at_the_descriptor_limit_loses_no_task() {
     let tasks = [home.start(children::SLEEPER), home.start("exit 3")];
     home.ended(&tasks[1]);
     for files in FEW {
-        for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-            fs::remove_file(home.state().join(name)).ok();
-        }
+        home.delete_database();
         let outcome = with_files(&home, files, &["list", "--json"]);
         assert!(outcome.code.is_some(), "{files}: {outcome}");
         assert_eq!(home.status(&tasks[0])["status"], "running", "{files}");
@@ -102,21 +98,25 @@ fn a_rebuild_at_the_descriptor_limit_loses_no_task() {
 #[test]
 fn a_start_refused_for_lack_of_resources_never_runs() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let (mut started, mut refused) = (0, 0);
     for files in FEW {
         let script = format!("echo ran >> ran-{files}; exec sleep 600");
         let outcome = with_files(&home, files, &["start", "--json", "--at-capacity", "reject", &script]);
         let listed = home.list();
         if outcome.code == Some(0) {
             let id = outcome.json()["id"].as_str().unwrap().to_owned();
+            started += 1;
             home.file(&format!("ran-{files}"));
             // The task holds the slot.
             let _ = home.mw(["start", "--json", "--at-capacity", "reject", children::SLEEPER]).refusal(6);
             let _ = home.mw(["kill", &id]).ok();
             let _ = home.mw(["clear", &id]).ok();
         } else {
+            refused += 1;
             assert_eq!(listed.len(), 0, "{files}: {outcome} {listed:?}");
         }
     }
+    assert!(started > 0 && refused > 0, "{started} started, {refused} refused");
     home.wait_until_empty(SOON);
     for files in FEW {
         let ran = home.has_file(&format!("ran-{files}"));

@@ -26,14 +26,7 @@ fn edit(home: &Home, id: &str, file: &str, change: impl FnOnce(&mut Value)) {
 
 fn delete_database(home: &Home) {
     home.wait_until_empty(SOON);
-    remove_database(home);
-}
-
-/// Deletes the database while tasks may be running.
-fn remove_database(home: &Home) {
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        fs::remove_file(home.state().join(name)).ok();
-    }
+    home.delete_database();
 }
 
 #[test]
@@ -123,7 +116,7 @@ fn a_damaged_running_task_is_cleared_only_with_kill() {
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     fs::write(home.task_dir(&id).join(SPEC_FILE), "").unwrap();
-    remove_database(&home);
+    home.delete_database();
     let refusal = home.mw(["clear", "--json", &id]).refusal(6);
     assert!(refusal["hint"].as_str().unwrap().contains("clear --kill"), "{refusal}");
     assert!(alive(pid) && home.task_dir(&id).exists());

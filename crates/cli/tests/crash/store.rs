@@ -8,18 +8,6 @@ use serde_json::Value;
 
 use crate::home;
 
-fn delete_database(home: &Home) {
-    let mut deleted = 0;
-    for entry in fs::read_dir(home.state()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.file_name().unwrap().to_string_lossy().starts_with("meanwhile.db") {
-            // Auxiliary files of the database appear and disappear.
-            deleted += usize::from(fs::remove_file(path).is_ok());
-        }
-    }
-    assert!(deleted > 0, "there was no database");
-}
-
 /// The fields that must not change when the database is rebuilt.
 const LASTING: [&str; 17] = [
     "id",
@@ -60,7 +48,7 @@ fn a_rebuild_restores_finished_tasks() {
     }
     home.wait_until_empty(SOON);
     let before = picture(&home);
-    delete_database(&home);
+    home.delete_database();
     assert_eq!(picture(&home), before);
 }
 
@@ -69,7 +57,7 @@ fn a_running_task_stays_controllable_without_the_database() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
-    delete_database(&home);
+    home.delete_database();
     let task = home.status(&id);
     assert_eq!((&task["status"], &task["pid"]), (&"running".into(), &pid.into()), "{task}");
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
@@ -81,7 +69,7 @@ fn a_running_task_stays_controllable_without_the_database() {
 fn a_task_that_ends_after_the_database_was_lost_is_recorded() {
     let home = home();
     let id = home.start(&children::gated("go", 7));
-    delete_database(&home);
+    home.delete_database();
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 7);
 }
@@ -91,7 +79,7 @@ fn a_queued_task_starts_after_a_rebuild() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 0));
     let second = home.start("touch second; exit 4");
-    delete_database(&home);
+    home.delete_database();
     assert_eq!(home.status(&second)["status"], "pending");
     home.open("go");
     home.ended(&first);
@@ -105,7 +93,7 @@ fn a_rebuild_restores_sessions_and_numbers() {
     let outcome = home.command(["start", "--json", "exit 3"]).session("mine").run().exits(0);
     let id = outcome.json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
-    delete_database(&home);
+    home.delete_database();
     let task = home.command(["status", "--json", "bash_1"]).session("mine").run().exits(0).json();
     assert_eq!(task["id"], id.as_str(), "{task}");
     let _ = home.command(["status", "--json", &id]).session("theirs").run().refusal(5);
@@ -119,7 +107,7 @@ fn a_rebuild_restores_earlier_runs() {
     let _ = home.mw(["restart", &id]).ok();
     home.ended(&id);
     home.wait_until_empty(SOON);
-    delete_database(&home);
+    home.delete_database();
     let task = home.status(&id);
     assert_eq!(mw_testkit::contract::count(&task["runs"]), 2, "{task}");
     assert_eq!(home.mw(["output", &id, "--run", "1"]).ok().trim(), "1");
@@ -131,7 +119,7 @@ fn a_task_cancelled_in_the_queue_stays_cancelled_after_a_rebuild() {
     let first = home.start(&children::gated("go", 0));
     let second = home.start("touch second");
     let _ = home.mw(["kill", &second]).ok();
-    delete_database(&home);
+    home.delete_database();
     home.open("go");
     home.ended(&first);
     let task = home.ended(&second);
@@ -147,7 +135,7 @@ fn concurrent_commands_rebuild_one_database() {
     for id in &ids {
         home.ended(id);
     }
-    delete_database(&home);
+    home.delete_database();
     let many: Vec<_> = (0..6).map(|_| home.command(["list", "--json"]).spawn()).collect();
     for one in many {
         assert_eq!(one.wait().exits(0).json()["total"], 10);
@@ -162,7 +150,7 @@ fn foreign_files_among_the_task_directories_are_left_alone() {
     let foreign = home.state().join("tasks/notes.txt");
     fs::write(&foreign, "mine").unwrap();
     fs::create_dir(home.state().join("tasks/bash-00000000")).unwrap();
-    delete_database(&home);
+    home.delete_database();
     let ids: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
     assert_eq!(ids, [id.as_str()]);
     assert_eq!(fs::read(&foreign).unwrap(), b"mine");

@@ -160,6 +160,18 @@ fn starts_inside_a_task_have_the_policy_of_its_session() {
     assert!(home.has_file("precious"));
 }
 
+#[test]
+fn an_approval_of_a_foreground_command_is_not_one_of_a_background_task() {
+    let home = project();
+    let _ = hurried(&home, ["run", "rm precious"]).run().exits(3);
+    let id = open(&home)[0]["id"].as_str().unwrap().to_owned();
+    home.mw(["approve", &id]).ok();
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+    assert!(home.has_file("precious"));
+    let _ = hurried(&home, ["run", "rm precious"]).run().exits(0);
+    assert!(!home.has_file("precious"));
+}
+
 /// Variables that the shell itself sets are included.
 #[test]
 fn the_request_shows_and_binds_variables_of_the_call() {

@@ -149,8 +149,13 @@ fn invalid_options_of_output_wait_kill_and_clear_are_refused() {
 
 #[test]
 fn a_missing_task_argument_is_refused() {
-    for command in ["status", "output", "wait", "kill", "input", "attach", "restart"] {
+    for command in ["kill", "input", "restart"] {
         refused(&[command]);
+    }
+    let home = home();
+    for command in ["status", "output", "tail", "wait", "attach"] {
+        let said = home.mw([command]).exits(5).stderr_text();
+        assert!(said.starts_with("error: no task was started in "), "{said}");
     }
 }
 
@@ -158,7 +163,7 @@ fn a_missing_task_argument_is_refused() {
 fn mw_without_arguments_shows_usage() {
     let home = home();
     let outcome = home.mw([""; 0]).exits(2);
-    assert!(outcome.stderr_text().contains("Usage: mw [OPTIONS] <COMMAND>"), "{outcome}");
+    assert!(outcome.stderr_text().contains("Usage: mw COMMAND [OPTIONS]"), "{outcome}");
     assert!(outcome.stderr_text().contains("\n  start "), "{outcome}");
     assert_eq!(outcome.text(), "", "{outcome}");
 }

@@ -120,7 +120,7 @@ fn every_setting_that_a_page_names_exists() {
 
 #[test]
 fn known_limits_are_stated() {
-    let text = section(&page("README.md"), "Known limits");
+    let text = page("docs/limits.md");
     let marker = drop_marker(7).replace('7', "N");
     let marker = marker.trim().lines().next().unwrap().to_owned();
     let limits = ["daemons", "Standard input is empty", "both supervisors are killed"];
@@ -147,7 +147,7 @@ fn the_guide_has_everything_an_agent_needs() {
             "`output.cap`",
             "hooks.exit",
             "with_alias",
-            "| a process of this machine | yes",
+            "| a process of this machine (the default) | `process` | yes | yes | yes |",
         ],
     );
     says(&text, &[drop_marker(7).replace('7', "N").trim().lines().next().unwrap()]);
@@ -164,7 +164,7 @@ fn the_architecture_shows_the_path_from_a_call_to_a_notification() {
         "start before exit",
     ];
     says(&text, &parts);
-    says(&text, &["| a process of this machine | yes | yes | yes | yes |"]);
+    says(&text, &["agents.md#where-a-task-runs"]);
 }
 
 /// C-106: the design has the four required parts.

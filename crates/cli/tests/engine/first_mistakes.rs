@@ -65,7 +65,7 @@ fn running_tasks_are_listed_first_and_pipes_get_full_lines() {
     let (first, second) = (home.start(&long), home.start(children::SLEEPER));
     let queued: Vec<_> = (0..4).map(|_| home.start("true")).collect();
     let list = home.mw(["list"]).ok();
-    let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().nth(1).unwrap()).collect();
+    let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().nth(2).unwrap()).collect();
     let mut expected = vec![second.as_str(), first.as_str()];
     expected.extend(queued.iter().map(String::as_str));
     expected.extend([failed.as_str(), done.as_str()]);
@@ -106,7 +106,10 @@ fn a_wait_that_cannot_succeed_says_why() {
 fn a_run_without_a_free_slot_says_why_it_waits() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _web = home.start_with(&["--name", "web"], children::SLEEPER);
-    let run = home.command(["run", "--name", "hi", "--detach-after", "300ms", "echo hi"]).run().exits(0);
+    let run = home
+        .command(["run", "--at-capacity", "queue", "--name", "hi", "--detach-after", "300ms", "echo hi"])
+        .run()
+        .exits(0);
     let said = run.stderr_text();
     assert!(said.contains("hi is queued, position 1: 1 of 1 slots are in use (web)"), "{said}");
     assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNNING=2"), "{said}");
@@ -127,9 +130,22 @@ fn errors_name_the_problem_and_suggest_similar_commands() {
     let batch = said(&["wait", "--batch", "nosuch"], 5);
     assert!(batch.contains("error: no tasks in the batch \"nosuch\"\nhint: "), "{batch}");
     let typo = said(&["statr"], 2);
-    assert!(typo.contains("'start'") && !typo.contains("settle"), "{typo}");
-    assert!(said(&["stop", &id], 2).contains("'kill'"));
-    assert!(said(&["logs", &id], 2).contains("'output'"));
+    assert_eq!(
+        typo,
+        "error: mw has no command \"statr\"\nhint: did you mean mw start, mw status or mw restart? mw --help lists the \
+         commands\n"
+    );
+    assert!(said(&["terminate", &id], 2).contains("did you mean mw kill?"));
+    let option = said(&["list", "--limti", "3"], 2);
+    assert!(
+        option.starts_with("error: unexpected argument '--limti' found\nhint: did you mean --limit? "),
+        "{option}"
+    );
+    let answer = home.mw(["list", "--limti", "3", "--json"]).exits(2).json();
+    assert_eq!(
+        answer["error"]["hint"],
+        "did you mean --limit? mw list --help shows its options, with examples"
+    );
     let gone = said(&["status", "nosuch"], 5);
     assert!(gone.starts_with("error: ") && gone.contains("\nhint: "), "{gone}");
 }
@@ -149,19 +165,27 @@ fn a_missing_or_wrong_supervisor_is_reported() {
     assert!(said.contains("/bin/true (set by MEANWHILE_SUPERVISOR) exited before"), "{said}");
     let missing =
         home.command(["start", "true"]).env("MEANWHILE_SUPERVISOR", "/nowhere/x").run().stderr_text();
-    assert!(missing.contains("install mw, mw-surfaces and mw-supervisor in one directory"), "{missing}");
+    assert!(
+        missing.contains("install mw, mw-engine, mw-surfaces and mw-supervisor in one directory"),
+        "{missing}"
+    );
 }
 
 #[test]
-fn an_interrupted_run_is_reported_as_cancelled_by_the_user() {
+fn an_interrupted_run_says_no_more_than_the_command_does() {
     let home = home();
     let mut terminal = home.command(["run", "--name", "web", "echo up; exec sleep 600"]).on_terminal();
     crate::top::until_shown(&terminal, "up");
     terminal.press("\u{3}");
     assert_eq!(terminal.ended(), Some(130));
-    let shown = terminal.screen().text;
-    assert!(shown.contains("mw: web cancelled by user (SIGINT)"), "{shown}");
-    assert_eq!(shown.matches("cancel").count(), 1, "it is reported once: {shown}");
+    assert_eq!(terminal.shown(), "up\r\n^C");
+    let running = home.command(["run", "--name", "api", "echo up; exec sleep 600"]).spawn();
+    mw_testkit::wait_until(mw_testkit::SOON, "the command runs", || {
+        (running.printed() == "up\n").then_some(())
+    });
+    running.signal(rustix::process::Signal::INT);
+    let said = running.wait().exits(130).stderr_text();
+    assert_eq!(said, "mw: api cancelled by user (SIGINT)\n");
 }
 
 #[test]

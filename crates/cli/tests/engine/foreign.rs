@@ -33,12 +33,6 @@ fn contents(directory: &Path) -> Vec<PathBuf> {
     all
 }
 
-fn remove_database(home: &Home) {
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = fs::remove_file(home.state().join(name));
-    }
-}
-
 /// Creates a home with a finished task and a foreign entry with the name of a task.
 fn beside(put: impl Fn(&Home, &Path)) -> (Home, String) {
     let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
@@ -68,7 +62,7 @@ fn a_link_in_place_of_a_task_directory_is_reported_and_not_followed() {
             assert!(!error["hint"].as_str().unwrap().contains("mw clear"), "{command}: {error}");
             assert!(error["hint"].as_str().unwrap().contains(place.to_str().unwrap()), "{command}: {error}");
         }
-        remove_database(&home);
+        home.delete_database();
         let said = home.mw(["list"]).exits(0).stderr_text();
         assert!(said.contains("bash-aaaaaaaa") && !said.contains("mw clear"), "{said}");
         let _ = home.mw(["clear", "--kill", "--finished"]).ok();
@@ -117,7 +111,7 @@ fn other_files_in_place_of_a_task_directory_are_left_alone() {
         // The list of new tasks can contain anything.
         fs::write(home.state().join("arrivals"), "bash-aaaaaaaa\n").unwrap();
         let _ = home.list();
-        remove_database(&home);
+        home.delete_database();
         let _ = home.list();
         let _ = home.mw(["clear", "--expired"]).ok();
         let place = home.task_dir("bash-aaaaaaaa");

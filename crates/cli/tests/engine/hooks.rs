@@ -232,12 +232,16 @@ fn a_foreground_run_has_no_hooks_until_it_moves_to_the_background() {
     let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let _ = home.mw(["run", "exit 3"]).exits(3);
     let gated = children::gated("go", 0);
-    let _ = home.mw(["run", "--detach-after", "300ms", "--name", "left", &gated]).exits(0);
+    let _ = home
+        .mw(["run", "--at-capacity", "queue", "--detach-after", "300ms", "--name", "left", &gated])
+        .exits(0);
     let inputs = hook_inputs(&home, 1);
     let left = home.status("left")["id"].clone();
     assert_eq!((&inputs[0]["hook"], &inputs[0]["id"]), (&"background:start".into(), &left), "{inputs:?}");
     // A queued run that is detached starts in the background.
-    let _ = home.mw(["run", "--detach-after", "300ms", "--name", "late", "true"]).exits(0);
+    let _ = home
+        .mw(["run", "--at-capacity", "queue", "--detach-after", "300ms", "--name", "late", "true"])
+        .exits(0);
     let late = home.status("late")["id"].clone();
     home.open("go");
     let inputs = hook_inputs(&home, 4);

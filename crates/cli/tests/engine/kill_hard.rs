@@ -12,7 +12,7 @@ fn signals(receipt: &Value) -> Vec<&str> {
     sent.iter().map(|one| one["signal"].as_str().unwrap()).collect()
 }
 
-/// Returns the processor time that a process has used so far, in hundredths of a second.
+/// Returns the CPU time that a process has used so far, in hundredths of a second.
 fn ticks(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<_> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
@@ -51,7 +51,7 @@ fn a_process_that_may_not_be_signalled_is_reported_as_alive() {
     assert_eq!(receipt["killed"], serde_json::json!([]), "{receipt}");
     assert_eq!(receipt["survivors"][0]["pid"], pid, "{receipt}");
     assert_eq!(receipt["survivors"][0]["command"], "sleep 600", "{receipt}");
-    // The supervisor uses little processor time while it waits for a process that it cannot kill.
+    // The supervisor uses little CPU time while it waits for a process that it cannot kill.
     let supervisor = home.pair(&id).supervisor;
     let before = ticks(supervisor);
     let _ = home.mw(["wait", &id, "--timeout", "2s"]);

@@ -65,7 +65,8 @@ fn any_signal_with_a_grace_period_escalates_to_sigkill() {
 
 #[test]
 fn a_task_can_be_stopped_and_continued() {
-    let home = home().with_env("MEANWHILE_STALL_MS", "200");
+    // Long enough that it is stopped before it counts as stalled, also on a busy machine.
+    let home = home().with_env("MEANWHILE_STALL_MS", "3000");
     let id = home.start("printf 'Password: '; while [ ! -e go ]; do sleep 0.02; done; echo done");
     home.until_logged(&id, "Password");
     let pid = home.pid(&id);
@@ -77,7 +78,7 @@ fn a_task_can_be_stopped_and_continued() {
     home.open("go");
     // It neither ends nor is reported as stalled, and another signal does not continue it.
     let _ = home.mw(["kill", "-s", "WINCH", &id]).ok();
-    let _ = home.mw(["wait", &id, "--timeout", "1s"]).exits(124);
+    let _ = home.mw(["wait", &id, "--timeout", "4s"]).exits(124);
     assert!(is_stopped());
     assert_eq!(home.status(&id)["status"], "running");
     let journal = std::fs::read_to_string(home.task_dir(&id).join("journal.jsonl")).unwrap();

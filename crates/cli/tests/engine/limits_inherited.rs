@@ -53,6 +53,24 @@ fn a_task_gets_the_signals_of_its_inherited_limits() {
 }
 
 #[test]
+fn commands_do_not_get_the_short_time_slices_of_our_processes() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    // Where the kernel does not show the slice, all files are empty.
+    let show = |file: &str| format!("sed -n 's/^se.slice *: *//p' /proc/self/sched >{file}; echo >>{file}");
+    let _ = home.program("sh").arg("-c").arg(show("own")).run().exits(0);
+    let direct = home.start(&format!("{}; {}", show("direct"), children::gate("go")));
+    // The next one is started by a supervisor that executes `mw settle`.
+    let queued = home.start(&show("queued"));
+    home.file("direct");
+    home.open("go");
+    for id in [direct, queued] {
+        assert_eq!(home.ended(&id)["exit_code"], 0);
+    }
+    let slice = |file: &str| std::fs::read_to_string(home.work().join(file)).unwrap();
+    assert_eq!([slice("direct"), slice("queued")], [slice("own"), slice("own")]);
+}
+
+#[test]
 fn few_descriptors_do_not_prevent_a_kill_of_the_whole_tree() {
     let home = home();
     let script = format!("{}\nulimit -n > limit; exec sleep 600", children::leave_double_fork("kid"));
@@ -105,4 +123,29 @@ fn few_descriptors_do_not_hide_survivors() {
     let _ = home.mw(["kill", &id]).ok();
     assert!(!mw_testkit::alive(kid));
     home.wait_until_empty(SOON);
+}
+
+/// Returns the CPUs on which a process may run.
+fn allowed_cpus(pid: u32) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_task_and_its_supervisors_may_run_on_the_cpus_of_the_starter() {
+    let home = home();
+    let all = rustix::thread::sched_getaffinity(None).unwrap();
+    let mut one = rustix::thread::CpuSet::new();
+    one.set((0..).find(|cpu| all.is_set(*cpu)).unwrap());
+    // Commands inherit the CPUs of this thread.
+    for cpus in [all, one] {
+        rustix::thread::sched_setaffinity(None, &cpus).unwrap();
+        let expected = allowed_cpus(rustix::thread::gettid().as_raw_pid() as u32);
+        let id = home.start("exec sleep 600");
+        let pair = home.pair(&id);
+        for pid in [home.pid(&id), pair.supervisor, pair.guardian] {
+            assert_eq!(allowed_cpus(pid), expected);
+        }
+        let _ = home.mw(["kill", &id]).ok();
+    }
 }

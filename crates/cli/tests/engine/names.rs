@@ -139,7 +139,7 @@ fn a_named_task_is_shown_with_its_name_first() {
     assert!(waited.contains(&format!("quick ({done}) completed")), "{waited}");
     assert!(waited.trim_end().ends_with("true"), "{waited}");
     let id = home.start_with(&["--name", "web"], children::SLEEPER);
-    let run = home.command(["run", "--name", "next", "true"]).spawn();
+    let run = home.command(["run", "--at-capacity", "queue", "--name", "next", "true"]).spawn();
     let first = mw_testkit::wait_until(mw_testkit::SOON, "the tasks in the slots are named", || {
         Some(run.stderr_text()).filter(|said| said.contains("slots are in use"))
     });

@@ -203,7 +203,7 @@ fn killing_an_outer_task_of_another_build_spares_its_inner_task() {
     let home = nesting();
     let old = home.work().join("mw-old");
     std::fs::create_dir(&old).unwrap();
-    for name in ["mw", "mw-supervisor"] {
+    for name in ["mw", "mw-engine", "mw-supervisor"] {
         let from = std::path::Path::new(env!("CARGO_BIN_EXE_mw")).with_file_name(name);
         std::fs::copy(from, old.join(name)).unwrap();
     }

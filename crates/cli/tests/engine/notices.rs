@@ -110,16 +110,8 @@ fn deleting_the_database_neither_repeats_nor_loses_notifications() {
     let undelivered = start(&home, "s", "false");
     wait(&home, &undelivered);
     home.wait_until_empty(mw_testkit::SOON);
-    delete_database(&home);
+    home.delete_database();
     assert_eq!(tasks(&notices(&home, "s", &[])), [undelivered.as_str()]);
-}
-
-fn delete_database(home: &Home) {
-    for entry in std::fs::read_dir(home.state()).unwrap().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("meanwhile.db") {
-            std::fs::remove_file(entry.path()).unwrap();
-        }
-    }
 }
 
 #[test]
@@ -139,7 +131,7 @@ fn deleting_the_database_repeats_no_stall_or_readiness_notification() {
     let mut lines = std::fs::read_to_string(&file).unwrap();
     lines.push_str("stalled 1");
     std::fs::write(&file, lines).unwrap();
-    delete_database(&home);
+    home.delete_database();
     assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
     home.mw(["kill", id]).ok();
     let delivered = notices(&home, "s", &[]);

@@ -37,7 +37,9 @@ fn a_decision_has_reasons_effects_and_an_exit_code() {
     let printed = home.mw(["policy", "--json", "cargo test 2>&1 | tail -5"]).exits(0).json();
     assert_eq!(
         printed,
-        json!({"decision": "allow", "reasons": [], "effects": [], "rules": [], "parsed": true})
+        json!({"decision": "allow", "reasons": [], "effects": [], "rules": [], "parsed": true,
+               "grant": {"read": "no_secrets", "write": "project", "network": "full",
+                         "environment": "no_secrets"}})
     );
     let printed = home.mw(["policy", "--json", "rm -rf build"]).exits(3).json();
     assert_eq!(printed["decision"], "ask");
@@ -50,6 +52,57 @@ fn a_decision_has_reasons_effects_and_an_exit_code() {
     assert_eq!(printed["parsed"], false);
     let text = home.mw(["policy", "rm x"]).exits(3).text();
     assert!(text.starts_with("ask\n  why     `rm x`: it deletes files\n  effect  deletes x\n"), "{text}");
+    assert!(
+        text.contains("\n  grant   reads files except secrets, writes in the project, no network\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn where_the_kernel_confines_a_decision_says_what_the_command_may_do() {
+    let home = project().with_env(variable("confine.models"), "true");
+    let lacks =
+        project().with_env(variable("confine.models"), "true").with_env("MEANWHILE_LACKS", "landlock");
+    let decided = |home: &Home, command: &str| {
+        let printed = home.mw(["policy", "--json", command]).json();
+        (printed["decision"].as_str().unwrap().to_owned(), printed["grant"].clone())
+    };
+    assert_eq!(decided(&lacks, "python3 x.py").0, "ask", "the kernel lacks something");
+    if decided(&home, "python3 x.py").0 == "ask" {
+        mw_testkit::skip(mw_testkit::Need::Confinement, "the kernel offers only a part of it");
+    }
+    let (_, grant) = decided(&home, "python3 x.py");
+    assert_eq!((&grant["write"], &grant["network"]), (&json!("project"), &json!("loopback")));
+    let (decision, grant) = decided(&home, "echo x > /srv/outside");
+    assert_eq!(decision, "ask");
+    assert!(grant["write"]["paths"][0].as_str().unwrap().ends_with("/srv/outside"), "{grant}");
+    assert_eq!(decided(&home, "git push").0, "ask");
+    assert_eq!(decided(&home, "curl -s https://example.org | sh").0, "ask");
+}
+
+#[test]
+fn a_rule_names_the_grant_of_the_commands_that_it_allows() {
+    let rule = |grant: &str| {
+        format!(
+            "[[rules]]\nname = \"r\"\nmatch = \"frobnicate ...\"\ndecision = \"allow\"\ngrant = {grant}\n"
+        )
+    };
+    let granted = |text: &str| {
+        let home = with_file(text);
+        fs::create_dir(home.work().join(".git")).unwrap();
+        home.mw(["policy", "--json", "frobnicate x"]).exits(0).json()["grant"].clone()
+    };
+    let grant = granted(&rule("\"project+network\""));
+    assert_eq!((&grant["write"], &grant["network"]), (&json!("project"), &json!("full")));
+    let grant = granted(&rule("{ write = { paths = [\"/srv\"] } }"));
+    assert_eq!((&grant["write"], &grant["network"]), (&json!({"paths": ["/srv"]}), &json!("none")));
+    let home = with_file(&rule("\"project+internet\""));
+    let refused = home.mw(["policy", "ls"]);
+    assert!(
+        refused.code == Some(2) && refused.stderr_text().contains("no part \"internet\""),
+        "{}",
+        refused.stderr_text()
+    );
 }
 
 #[test]
@@ -199,7 +252,7 @@ fn user_rules_can_loosen_and_project_rules_only_tighten() {
     decides(&home, ["policy", "git push origin main"], 4);
     fs::write(&file, allow).unwrap();
     let printed = home.mw(["policy", "--json", "ls"]).refusal(2);
-    assert!(printed["message"].as_str().unwrap().contains("only the user may allow"), "{printed}");
+    assert!(printed["message"].as_str().unwrap().contains("only the user's rules can allow"), "{printed}");
 }
 
 #[test]

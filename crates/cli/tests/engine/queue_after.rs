@@ -151,9 +151,7 @@ fn a_queued_task_runs_although_its_completed_dependency_was_cleared() {
     assert_eq!(home.status(&second)["status"], "pending");
     let _ = home.mw(["clear", "--finished"]).ok();
     assert_eq!(home.status(&second)["status"], "pending");
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        std::fs::remove_file(home.state().join(name)).ok();
-    }
+    home.delete_database();
     assert_eq!(home.status(&second)["status"], "pending", "it stays queued in a rebuilt database");
     home.open("go");
     home.ended(&busy);

@@ -82,9 +82,7 @@ fn a_queued_task_without_stored_limits_uses_those_of_its_launcher() {
     assert!(spec.as_object_mut().unwrap().remove("queue").is_some());
     std::fs::write(&path, spec.to_string()).unwrap();
     // A database is rebuilt from the specs.
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = std::fs::remove_file(home.state().join(name));
-    }
+    home.delete_database();
     let _ = home.mw(["list"]).ok();
     wait_until(SOON, "the task runs", || (home.status(&ids[1])["status"] == "running").then_some(()));
 }

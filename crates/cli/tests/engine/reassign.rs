@@ -45,6 +45,37 @@ fn reassign_moves_running_tasks_and_undelivered_notifications_only() {
     assert_eq!(delivered_tasks(&home, "parent"), [undelivered, running]);
 }
 
+/// A list does not count the tasks; each session keeps the number.
+#[test]
+fn the_total_is_true_after_tasks_were_added_reassigned_and_removed() {
+    let home = home();
+    let totals = || {
+        ["child", "parent", "other"].map(|session| {
+            let listed = home.mw(["list", "--json", "--session", session]).json();
+            assert_eq!(listed["total"], listed["tasks"].as_array().unwrap().len(), "{listed}");
+            listed["total"].as_u64().unwrap()
+        })
+    };
+    let in_all = || home.mw(["list", "--json", "--limit", "1"]).json()["total"].clone();
+    let known = start(&home, "true");
+    home.ended(&known);
+    delivered_tasks(&home, "child");
+    let moved = start(&home, "false");
+    home.ended(&moved);
+    home.command(["start", "true"]).session("other").run().ok();
+    assert_eq!((totals(), in_all()), ([2, 0, 1], json!(3)));
+    assert_eq!(reassign(&home), [moved.as_str()]);
+    assert_eq!((totals(), in_all()), ([1, 1, 1], json!(3)));
+    home.mw(["clear", &known]).ok();
+    assert_eq!((totals(), in_all()), ([0, 1, 1], json!(2)));
+    let sessions = home.mw(["session", "list", "--json"]).json().to_string();
+    assert!(!sessions.contains("child") && sessions.contains("parent"), "{sessions}");
+    let database = home.state().join("meanwhile.db");
+    home.until_settled(&moved);
+    std::fs::remove_file(&database).unwrap();
+    assert_eq!((totals(), in_all()), ([0, 1, 1], json!(2)), "after a rebuild");
+}
+
 /// A foreground call reserves the end notification for its reply, which a killed server cannot send.
 #[test]
 fn an_end_reserved_by_a_killed_server_is_notified_to_the_new_owner() {
@@ -78,9 +109,7 @@ fn a_rebuilt_database_has_the_new_owner() {
     let other = home.command(["start", "--json", "true"]).session("parent").run().json();
     home.until_settled(other["id"].as_str().unwrap());
     reassign(&home);
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = std::fs::remove_file(home.state().join(name));
-    }
+    home.delete_database();
     assert_eq!(home.status(&id)["session"], "parent");
     home.command(["status", "bash_2"]).session("parent").run().ok();
     home.mw(["kill", &id]).ok();

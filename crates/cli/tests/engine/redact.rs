@@ -233,7 +233,7 @@ fn a_task_with_an_unreadable_environment_shows_no_command_and_marks_its_output()
         assert!(is_silent || record.contains("[redacted:unreadable-environment]"), "{outcome}");
     }
     let said =
-        "[spec.json of this task cannot be read: the values of its secret variables are not hidden here]";
+        "[spec.json of this task cannot be read: the values of its secret variables are not redacted here]";
     assert_eq!(home.mw(["output", &id]).ok(), format!("{said}\n{VALUE} [redacted:aws-key]\n"));
     let found = home.mw(["output", "--grep", "drum", &id]).ok();
     assert!(found.contains(said) && !found.contains(KEY), "{found}");

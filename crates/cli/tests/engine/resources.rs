@@ -1,4 +1,4 @@
-//! Resource limits: memory, processor time, processes.
+//! Resource limits: memory, CPU time, processes.
 
 use std::fs;
 

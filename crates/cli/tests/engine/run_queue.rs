@@ -34,9 +34,38 @@ fn only_task(outcome: &Outcome) -> Value {
 }
 
 #[test]
+fn a_run_takes_no_slot_and_waits_for_none() {
+    let home = busy();
+    for words in [&["run", "echo out; exit 7"][..], &["run", "--name", "hi", "echo out; exit 7"]] {
+        let outcome = home.mw(words).exits(7);
+        assert_eq!((outcome.text(), outcome.stderr_text()), ("out\n".to_owned(), String::new()));
+    }
+    let queued = home.start("true");
+    let running = home.command(["run", &children::gated("end", 0)]).spawn();
+    wait_until(SOON, "the command runs", || (running.printed() == "waiting\n").then_some(()));
+    home.open("go");
+    assert_eq!(
+        home.ended(&queued)["status"],
+        "completed",
+        "the slot is free while a command runs in the foreground"
+    );
+    home.open("end");
+    let _ = running.wait().exits(0);
+}
+
+#[test]
+fn another_run_of_a_foreground_command_takes_a_slot() {
+    let home = busy();
+    let _ = home.mw(["run", "--name", "hi", "true"]).exits(0);
+    assert_eq!(home.mw(["restart", "--json", "hi"]).exits(0).json()["status"], "pending");
+    home.open("go");
+    assert_eq!(home.ended("hi")["status"], "completed");
+}
+
+#[test]
 fn run_starts_when_a_slot_is_free_and_exits_with_the_code() {
     let home = busy();
-    let running = home.command(["run", "echo out; echo err >&2; exit 7"]).spawn();
+    let running = home.command(["run", "--at-capacity", "queue", "echo out; echo err >&2; exit 7"]).spawn();
     pending(&home);
     assert!(running.runs());
     assert_eq!(running.printed(), "");
@@ -72,7 +101,7 @@ fn a_skipped_run_fails() {
 #[test]
 fn a_run_whose_deadline_passes_in_the_queue_times_out() {
     let home = busy();
-    let _ = home.mw(["run", "--deadline", "500ms", "touch ran"]).exits(124);
+    let _ = home.mw(["run", "--at-capacity", "queue", "--deadline", "500ms", "touch ran"]).exits(124);
     assert!(!home.has_file("ran"));
 }
 
@@ -86,7 +115,7 @@ fn run_can_be_refused_instead_of_queued() {
 #[test]
 fn an_interrupt_removes_a_queued_run() {
     let home = busy();
-    let running = home.command(["run", "touch ran"]).spawn();
+    let running = home.command(["run", "--at-capacity", "queue", "touch ran"]).spawn();
     let id = pending(&home);
     running.signal(Signal::INT);
     let outcome = running.wait();
@@ -100,7 +129,7 @@ fn an_interrupt_removes_a_queued_run() {
 #[test]
 fn run_can_exit_and_leave_its_task_queued() {
     let home = busy();
-    let outcome = home.mw(["run", "--detach-after", "300ms", "touch ran"]).exits(0);
+    let outcome = home.mw(["run", "--at-capacity", "queue", "--detach-after", "300ms", "touch ran"]).exits(0);
     let id = pending(&home);
     assert!(outcome.stderr_text().contains(&id), "{outcome}");
     home.open("go");
@@ -133,7 +162,7 @@ fn a_successful_run_in_json_exits_with_0() {
 #[test]
 fn run_in_json_prints_nothing_while_queued() {
     let home = busy();
-    let running = home.command(["run", "--json", "echo out; exit 6"]).spawn();
+    let running = home.command(["run", "--at-capacity", "queue", "--json", "echo out; exit 6"]).spawn();
     pending(&home);
     assert_eq!(running.printed(), "");
     home.open("go");

@@ -127,3 +127,18 @@ fn deleting_a_session_with_one_task_reports_one_task() {
     home.ended(&id);
     assert_eq!(home.mw(["session", "delete", "mine"]).ok(), "removed 1 task\n");
 }
+
+#[test]
+fn sessions_are_listed_as_a_table() {
+    let home = home();
+    assert_eq!(home.mw(["session", "list"]).ok(), "No sessions.\n");
+    home.ended(&home.start("true"));
+    let started = home.command(["start", "--json", "true"]).session("a-long-session-name").run();
+    home.ended(started.json()["id"].as_str().unwrap());
+    let text = home.mw(["session", "list"]).ok();
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("SESSION ") && lines[0].ends_with("  HOSTS"), "{text}");
+    assert_eq!(lines.len(), 3, "{text}");
+    let right: Vec<_> = lines.iter().map(|line| line.chars().count()).collect();
+    assert!(right.iter().all(|width| *width == right[0]), "numbers are aligned: {text}");
+}

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting. Each has a test whose name contains that of the setting and `takes_effect`.
-const SETTINGS: [&str; 62] = [
+const SETTINGS: [&str; 64] = [
     "profile",
     "mode",
     "theme",
@@ -48,6 +48,8 @@ const SETTINGS: [&str; 62] = [
     "hooks.ready",
     "hooks.reassign",
     "hooks.webhook",
+    "confine.models",
+    "confine.user",
     "hooks.desktop",
     "hooks.timeout_ms",
     "tools.reply_bytes",

@@ -29,14 +29,14 @@ fn each_layer_takes_precedence_over_the_previous_one() {
     };
     expect(&home, "0", "default");
     let home = home.with_env("MEANWHILE_PROFILE", "opta");
-    expect(&home, "300000ms", "profile opta");
+    expect(&home, "5m", "profile opta");
     fs::create_dir_all(home.user().join(".config/meanwhile")).unwrap();
     fs::write(home.user().join(".config/meanwhile/config.toml"), "[run]\ntimeout = \"200s\"\n").unwrap();
-    expect(&home, "200000ms", ".config/meanwhile/config.toml:2");
+    expect(&home, "200s", ".config/meanwhile/config.toml:2");
     written(&home, ".meanwhile.toml", "[run]\n# a comment\ntimeout = 100\n");
-    expect(&home, "100000ms", ".meanwhile.toml:3");
+    expect(&home, "100s", ".meanwhile.toml:3");
     let home = home.with_env(variable("run.timeout"), "1h");
-    expect(&home, "3600000ms", "MEANWHILE_RUN_TIMEOUT");
+    expect(&home, "1h", "MEANWHILE_RUN_TIMEOUT");
     let task = home.ended(&home.start_with(&["--timeout", "300ms"], children::SLEEPER));
     assert_eq!(task["status"], "timed_out", "the option takes precedence");
 }

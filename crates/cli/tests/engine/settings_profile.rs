@@ -20,8 +20,8 @@ const FIGURES: [(&str, &str, &str); 11] = [
     ("mycode", "run.shell", "bash"),
     ("opta", "queue.max_running", "5"),
     ("opta", "queue.at_capacity", "reject"),
-    ("mycode", "retention.max_age", "86400000ms"),
-    ("opta", "run.timeout", "300000ms"),
+    ("mycode", "retention.max_age", "1d"),
+    ("opta", "run.timeout", "5m"),
     ("co-cli", "queue.max_running", "5"),
     ("co-cli", "output.log_header", "true"),
 ];
@@ -36,11 +36,11 @@ const ALIASES: [(&str, &str, &str, &str, &str); 14] = [
     ("zidane", "behavior.disableBackgroundTasks", "true", "tools.no_background", "true"),
     ("mycode", "maxConcurrentTasks", "3", "queue.max_running", "3"),
     ("mycode", "maxOutputSize", "\"1MiB\"", "output.cap", "1048576"),
-    ("mycode", "taskRetention", "5000", "retention.max_age", "5000ms"),
+    ("mycode", "taskRetention", "5000", "retention.max_age", "5s"),
     ("opta", "background.maxConcurrent", "20", "queue.max_running", "20"),
     ("opta", "background.defaultTimeout", "400", "run.timeout", "400ms"),
     ("co-cli", "background_max_concurrent", "3", "queue.max_running", "3"),
-    ("co-cli", "background_task_retention_days", "2", "retention.max_age", "172800000ms"),
+    ("co-cli", "background_task_retention_days", "2", "retention.max_age", "2d"),
     ("co-cli", "background_auto_cleanup", "false", "retention.automatic", "false"),
 ];
 
@@ -211,7 +211,7 @@ fn the_variables_of_a_profile_apply_only_in_that_profile() {
 #[test]
 fn the_retention_variables_of_co_cli_apply_only_in_its_profile() {
     for (variable, given, name, shown) in [
-        ("CO_BACKGROUND_TASK_RETENTION_DAYS", "3", "retention.max_age", "259200000ms"),
+        ("CO_BACKGROUND_TASK_RETENTION_DAYS", "3", "retention.max_age", "3d"),
         ("CO_BACKGROUND_AUTO_CLEANUP", "false", "retention.automatic", "false"),
     ] {
         let (value, source) = setting(&with_profile("co-cli").with_env(variable, given), name);

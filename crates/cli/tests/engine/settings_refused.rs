@@ -33,9 +33,9 @@ const BARELY_GOOD: [(&str, &[&str]); 12] = [
     ("stall.ms", &["0", "86400000"]),
     ("kill.grace_ms", &["0", "3600000"]),
     ("kill.timeout_grace_ms", &["0", "3600000"]),
-    ("run.timeout", &["0", "31536000000ms"]),
+    ("run.timeout", &["0", "365d"]),
     ("limits.memory", &["0", "1048576", "1125899906842624"]),
-    ("limits.cpu_time", &["0", "315360000000ms"]),
+    ("limits.cpu_time", &["0", "3650d"]),
     ("limits.cpus", &["0", "0.01", "1.5", "10000"]),
     ("limits.pids", &["0", "1", "4194304"]),
     ("wait.fallback_ms", &["10", "60000"]),
@@ -155,7 +155,7 @@ fn start_policy_and_session_commands_refuse_bad_settings() {
         &["restart", "--json", "x"],
         &["agent", "--json", "hello"],
         &["policy", "--json", "true"],
-        &["session", "--json", "list"],
+        &["session", "--json", "run", "work", "--", "true"],
     ] {
         let error = home.mw(args).refusal(2);
         assert!(error.to_string().contains("MEANWHILE_QUEUE_MAX_RUNNING"), "{args:?}: {error}");

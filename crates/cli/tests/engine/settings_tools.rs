@@ -38,7 +38,7 @@ fn tools_stream_bytes_takes_effect() {
 
 #[test]
 fn tools_longest_call_takes_effect() {
-    for home in both_ways("tools.longest_call", "1000ms") {
+    for home in both_ways("tools.longest_call", "1s") {
         let mut host = Host::new(&home);
         let task = host.start(children::SLEEPER);
         let begun = Instant::now();

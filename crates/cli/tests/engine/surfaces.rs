@@ -1,4 +1,4 @@
-//! `mw` and `mw-surfaces`, the executable with the large commands.
+//! `mw`, `mw-engine` and `mw-surfaces`: which of the executables runs a command.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -13,16 +13,17 @@ use crate::otlp_receiver::{Manner, Receiver};
 const MW: &str = env!("CARGO_BIN_EXE_mw");
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// Returns the path of an executable beside `mw`.
+/// Returns the path of an executable next to `mw`.
 fn beside(name: &str) -> PathBuf {
     Path::new(MW).with_file_name(name)
 }
 
-/// Returns the path of an `mw` in a separate directory, without the other executables.
-fn lone_mw(shelf: &Home) -> PathBuf {
-    let path = shelf.work().join("mw");
-    shelf.program("cp").arg(MW).arg(&path).run().ok();
-    path
+/// Returns the path of an `mw` in a separate directory, with its engine and without `mw-surfaces`.
+fn mw_and_engine(shelf: &Home) -> PathBuf {
+    for name in ["mw", "mw-engine"] {
+        shelf.program("cp").arg(beside(name)).arg(shelf.work().join(name)).run().ok();
+    }
+    shelf.work().join("mw")
 }
 
 /// Returns a home that uses such an `mw`, with a supervisor.
@@ -58,7 +59,7 @@ fn help_and_errors_of_mw_surfaces_name_mw() {
 #[test]
 fn a_missing_mw_surfaces_is_named_with_a_next_step() {
     let shelf = home();
-    let mw = lone_mw(&shelf);
+    let mw = mw_and_engine(&shelf);
     let home = home_of(&mw);
     home.mw(["start", "true"]).ok();
     let refused = home.mw(["doctor"]).exits(1).stderr_text();
@@ -74,11 +75,46 @@ fn a_missing_mw_surfaces_is_named_with_a_next_step() {
 }
 
 #[test]
+fn a_missing_engine_is_named_with_a_next_step() {
+    let shelf = home();
+    let mw = mw_and_engine(&shelf);
+    let engine = mw.with_file_name("mw-engine");
+    fs::remove_file(&engine).unwrap();
+    let home = home_of(&mw);
+    let refused = home.mw(["list"]).exits(1).stderr_text();
+    assert!(refused.contains(&format!("this command needs {}, which is missing", engine.display())));
+    assert_eq!(home.mw(["list", "--json"]).refusal(1)["code"], "installation");
+}
+
+#[test]
+fn the_usual_start_needs_no_engine_and_every_other_command_becomes_it() {
+    let shelf = home();
+    let mw = mw_and_engine(&shelf);
+    shelf.program("cp").arg(beside("mw-supervisor")).arg(mw.with_file_name("mw-supervisor")).run().ok();
+    let home = Home::new(&mw);
+    // The first task of a session gets its number from the database.
+    let first = home.start("true");
+    fs::remove_file(mw.with_file_name("mw-engine")).unwrap();
+    let direct = home.mw(["start", "--json", "exec sleep 600"]).json();
+    let (id, pid) = (direct["id"].as_str().unwrap(), direct["pid"].as_u64().unwrap());
+    let supervisor = processes::stat(u32::try_from(pid).unwrap()).unwrap().parent;
+    let executable = fs::read_link(format!("/proc/{supervisor}/exe")).unwrap();
+    assert_eq!(executable, mw, "mw has forked the supervisor");
+    let words = processes::command_line(supervisor);
+    assert_eq!(words.join(""), "mw-supervisor", "the task's command is not in it");
+    let _ = home.mw(["start", "--name", "n", "true"]).exits(1);
+    let _ = home.mw(["status", &first]).exits(1);
+    shelf.program("cp").arg(beside("mw-engine")).arg(mw.with_file_name("mw-engine")).run().ok();
+    home.ended(&first);
+    home.mw(["kill", id]).ok();
+}
+
+#[test]
 fn executables_of_different_versions_are_detected() {
     let home = home();
     let surfaces = beside("mw-surfaces");
     let refused = home.program(&surfaces).arg("doctor").arg("0.0.7").run().exits(1).stderr_text();
-    let versions = format!("mw is version 0.0.7, mw-surfaces beside it is {}", env!("CARGO_PKG_VERSION"));
+    let versions = format!("mw is version 0.0.7, mw-surfaces next to it is {}", env!("CARGO_PKG_VERSION"));
     assert!(refused.contains(&versions) && refused.contains("cargo xtask install"), "{refused}");
     let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).stderr_text();
     assert!(by_hand.contains("run mw instead"), "{by_hand}");
@@ -90,7 +126,7 @@ fn executables_of_different_versions_are_detected() {
 #[test]
 fn an_end_starts_mw_surfaces_only_if_there_are_spans_to_export() {
     let shelf = home();
-    let mw = lone_mw(&shelf);
+    let mw = mw_and_engine(&shelf);
     let calls = shelf.work().join("calls");
     let stand_in = mw.with_file_name("mw-surfaces");
     fs::write(&stand_in, format!("#!/bin/sh\necho \"$@\" >> '{}'\n", calls.display())).unwrap();
@@ -117,7 +153,7 @@ fn an_end_starts_mw_surfaces_only_if_there_are_spans_to_export() {
 #[test]
 fn spans_wait_while_mw_surfaces_is_missing_and_traces_says_so() {
     let shelf = home();
-    let mw = lone_mw(&shelf);
+    let mw = mw_and_engine(&shelf);
     let receiver = Receiver::new(Manner::Takes);
     let home = home_of(&mw).with_env(ENDPOINT, &receiver.endpoint);
     let id = home.start("exit 3");

@@ -1,5 +1,6 @@
 //! `mw top` on a real terminal.
 
+use std::fs;
 use std::time::Instant;
 
 use mw_testkit::{Home, Running, SOON, Screen, Terminal, alive, children, wait_until};
@@ -8,9 +9,12 @@ use crate::home;
 
 pub(crate) fn top(home: &Home) -> Terminal {
     let terminal = home.command(["top"]).on_terminal();
-    until(&terminal, "the list is shown", |screen| screen.text.contains("ended"));
+    until(&terminal, "the list is shown", |screen| screen.text.contains(LIST));
     terminal
 }
+
+/// A part of the heading of the list.
+pub(crate) const LIST: &str = " STATUS ";
 
 pub(crate) fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
     // The message of a failed wait contains the screen.
@@ -27,9 +31,17 @@ pub(crate) fn until_shown(terminal: &Terminal, text: &str) -> Screen {
     until(terminal, &format!("{text:?} is on the screen"), |screen| screen.text.contains(text))
 }
 
-/// The line that names a task.
-pub(crate) fn line_of<'screen>(screen: &'screen Screen, id: &str) -> Option<&'screen str> {
-    screen.text.lines().find(|line| line.contains(id) && !line.contains("1 log"))
+/// Returns the line of a task in the list. The list shows the number of the task instead of its id.
+pub(crate) fn line_of<'screen>(home: &Home, screen: &'screen Screen, id: &str) -> Option<&'screen str> {
+    let spec = fs::read_to_string(home.state().join("tasks").join(id).join("spec.json")).ok()?;
+    let spec: serde_json::Value = serde_json::from_str(&spec).unwrap();
+    let number = spec["handle_number"].as_u64().or_else(|| spec["number"].as_u64()).unwrap();
+    let handle = format!(" bash_{number} ");
+    screen.text.lines().find(|line| line.contains(&handle) && !line.contains("1 log"))
+}
+
+pub(crate) fn until_listed(terminal: &Terminal, home: &Home, id: &str) -> Screen {
+    until(terminal, &format!("{id} is listed"), |screen| line_of(home, screen, id).is_some())
 }
 
 pub(crate) fn leave(mut terminal: Terminal) {
@@ -45,14 +57,14 @@ fn the_list_updates_when_tasks_start_and_end() {
     until_shown(&terminal, "No tasks.");
     let id = home.start(&children::gated("go", 3));
     let is = |word: &'static str| {
-        let id = id.clone();
-        move |screen: &Screen| line_of(screen, &id).is_some_and(|line| line.contains(word))
+        let (id, home) = (id.clone(), &home);
+        move |screen: &Screen| line_of(home, screen, &id).is_some_and(|line| line.contains(word))
     };
     until(&terminal, "the task runs", is("running"));
     until_shown(&terminal, "waiting");
     home.open("go");
     until(&terminal, "the task has failed", is("failed"));
-    until_shown(&terminal, "0 live · 1 ended");
+    until_shown(&terminal, "● 0 running  ✗ 1 failed");
     leave(terminal);
 }
 
@@ -62,7 +74,7 @@ fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
     let id = home.start("sleep 600 & echo $! > child; exec sleep 600");
     let child = home.pid_in("child");
     let mut terminal = top(&home);
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press("x");
     until_shown(&terminal, "and everything it started?");
     terminal.press("y");
@@ -70,7 +82,7 @@ fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
     assert!(!alive(child));
     assert_eq!(home.status(&id)["status"], "cancelled");
     until(&terminal, "the list shows the task as cancelled", |screen| {
-        line_of(screen, &id).is_some_and(|line| line.contains("cancelled"))
+        line_of(&home, screen, &id).is_some_and(|line| line.contains("cancelled"))
     });
     leave(terminal);
 }
@@ -127,16 +139,16 @@ fn tasks_can_be_filtered_by_text_and_state() {
     home.ended(&good);
     home.ended(&bad);
     let mut terminal = top(&home);
-    until_shown(&terminal, &bad);
+    until_listed(&terminal, &home, &bad);
     terminal.press("/needle\r");
     until(&terminal, "only the matching task is listed", |screen| {
-        line_of(screen, &good).is_some() && line_of(screen, &bad).is_none()
+        line_of(&home, screen, &good).is_some() && line_of(&home, screen, &bad).is_none()
     });
     terminal.press("\u{1b}");
-    until_shown(&terminal, &bad);
+    until_listed(&terminal, &home, &bad);
     terminal.press("fjjjjj\r");
     until(&terminal, "only the failed task is listed", |screen| {
-        line_of(screen, &good).is_none() && line_of(screen, &bad).is_some()
+        line_of(&home, screen, &good).is_none() && line_of(&home, screen, &bad).is_some()
     });
     leave(terminal);
 }
@@ -146,7 +158,7 @@ fn a_failed_action_shows_a_next_step() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press("ihello\r");
     until_shown(&terminal, "✗");
     until_shown(&terminal, "without an open standard input; start it");
@@ -156,8 +168,8 @@ fn a_failed_action_shows_a_next_step() {
 /// Creates a home that needs approval, and a call of an agent that waits for an answer.
 fn asking() -> (Home, Running) {
     let home = home().gated();
-    std::fs::create_dir(home.work().join(".git")).unwrap();
-    std::fs::write(home.work().join("precious"), "x").unwrap();
+    fs::create_dir(home.work().join(".git")).unwrap();
+    fs::write(home.work().join("precious"), "x").unwrap();
     let call = home.command(["start", "--json", "rm precious"]).session("agent");
     let call = call.env("MEANWHILE_APPROVAL_WAIT", "10m").spawn();
     (home, call)
@@ -213,12 +225,12 @@ fn inside_a_session_a_kill_runs_mw_kill_and_the_list_returns() {
     let started = home.command(["start", "--json", "sleep 600"]).session("agent").run();
     let id = started.json()["id"].as_str().unwrap().to_owned();
     let mut terminal = home.command(["top"]).session("agent").on_terminal();
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press("xy");
     until_shown(&terminal, "Press any key to return");
     assert_eq!(home.status(&id)["status"], "cancelled");
     terminal.press(" ");
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(&home, screen, &id).is_some());
     leave(terminal);
 }
 
@@ -252,13 +264,15 @@ fn another_session_is_refused_inside_a_session_and_a_chosen_one_can_be_left() {
     assert_eq!(refused.wait(), Some(2));
     let own = home.command(["start", "--json", "echo own"]).session("agent").run();
     let own = own.json()["id"].as_str().unwrap().to_owned();
+    // Each session numbers its tasks from one.
+    drop(home.start("echo first"));
     let other = home.start("echo other");
     let mut terminal = home.command(["top", "--session", "agent"]).on_terminal();
-    let screen = until_shown(&terminal, &own);
-    assert!(line_of(&screen, &other).is_none(), "{}", screen.text);
+    let screen = until_listed(&terminal, &home, &own);
+    assert!(line_of(&home, &screen, &other).is_none(), "{}", screen.text);
     terminal.press("S");
     until_shown(&terminal, " total");
     terminal.press("\r");
-    until(&terminal, "all tasks are listed", |screen| line_of(screen, &other).is_some());
+    until(&terminal, "all tasks are listed", |screen| line_of(&home, screen, &other).is_some());
     leave(terminal);
 }

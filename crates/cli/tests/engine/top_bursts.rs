@@ -17,12 +17,12 @@ fn keys_in_one_write_kill_only_the_selected_task() {
     let victim = home.start_with(&["--name", "victim"], children::SLEEPER);
     let mut terminal = top(&home);
     until(&terminal, "both tasks are shown", |screen| {
-        line_of(screen, &wanted).is_some() && line_of(screen, &victim).is_some()
+        line_of(&home, screen, &wanted).is_some() && line_of(&home, screen, &victim).is_some()
     });
     terminal.press("gj/victim");
-    until(&terminal, "the filter applies", |screen| line_of(screen, &wanted).is_none());
+    until(&terminal, "the filter applies", |screen| line_of(&home, screen, &wanted).is_none());
     terminal.press(ESC);
-    until(&terminal, "the filter is off", |screen| line_of(screen, &wanted).is_some());
+    until(&terminal, "the filter is off", |screen| line_of(&home, screen, &wanted).is_some());
     terminal.press("/wanted\rxy");
     until_shown(&terminal, "cancelled");
     home.ended(&wanted);

@@ -1,12 +1,12 @@
 //! The list of `mw top`: content, order, and changes while it is shown.
 
-use mw_testkit::{SOON, Screen, alive, children, wait_until};
+use mw_testkit::{Home, SOON, Screen, alive, children, wait_until};
 
 use crate::home;
 use crate::top::{leave, line_of, top, until, until_shown};
 
-fn lists(screen: &Screen, id: &str) -> bool {
-    line_of(screen, id).is_some()
+fn lists(home: &Home, screen: &Screen, id: &str) -> bool {
+    line_of(home, screen, id).is_some()
 }
 
 #[test]
@@ -15,15 +15,17 @@ fn the_list_can_show_one_batch_and_return() {
     let other = home.start(children::SLEEPER);
     let ours = [(); 2].map(|()| home.start_with(&["--batch", "nightly"], children::SLEEPER));
     let mut terminal = top(&home);
-    until(&terminal, "all are listed", |screen| lists(screen, &other) && lists(screen, &ours[1]));
+    until(&terminal, "all are listed", |screen| {
+        lists(&home, screen, &other) && lists(&home, screen, &ours[1])
+    });
     terminal.press("gb");
     let screen = until_shown(&terminal, "batch:nightly");
     assert!(screen.text.contains("nightly"));
     until(&terminal, "the batch alone is listed", |screen| {
-        !lists(screen, &other) && ours.iter().all(|id| lists(screen, id))
+        !lists(&home, screen, &other) && ours.iter().all(|id| lists(&home, screen, id))
     });
     terminal.press("b");
-    until(&terminal, "all are listed again", |screen| lists(screen, &other));
+    until(&terminal, "all are listed again", |screen| lists(&home, screen, &other));
     leave(terminal);
 }
 
@@ -33,8 +35,13 @@ fn tasks_can_be_sorted_by_usage_in_both_directions() {
     let busy = home.start("while :; do :; done");
     let idle = [(); 2].map(|()| home.start(children::SLEEPER));
     let mut terminal = top(&home);
-    until(&terminal, "all are listed", |screen| lists(screen, &busy) && lists(screen, &idle[1]));
-    let place = |screen: &Screen, id: &str| screen.text.lines().position(|line| line.contains(id));
+    until(&terminal, "all are listed", |screen| {
+        lists(&home, screen, &busy) && lists(&home, screen, &idle[1])
+    });
+    let place = |screen: &Screen, id: &str| {
+        let line = line_of(&home, screen, id)?;
+        screen.text.lines().position(|other| other == line)
+    };
     // state, newest, longest, name, cpu
     terminal.press("ssss");
     until_shown(&terminal, "sort:cpu");
@@ -54,12 +61,14 @@ fn the_cursor_moves_to_another_task_when_its_task_is_removed() {
         id
     });
     let mut terminal = top(&home);
-    until(&terminal, "both are listed", |screen| lists(screen, &first) && lists(screen, &second));
+    until(&terminal, "both are listed", |screen| {
+        lists(&home, screen, &first) && lists(&home, screen, &second)
+    });
     terminal.press("g");
     until_shown(&terminal, "second-line");
     assert_eq!(home.mw(["clear", &second]).code, Some(0));
     until(&terminal, "the other task is selected", |screen| {
-        screen.text.contains("first-line") && !lists(screen, &second)
+        screen.text.contains("first-line") && !lists(&home, screen, &second)
     });
     leave(terminal);
 }
@@ -70,7 +79,7 @@ fn a_running_task_is_restarted_after_confirmation() {
     let id = home.start("echo $$ >> pids; exec sleep 600");
     let first = home.pid_in("pids");
     let mut terminal = top(&home);
-    until(&terminal, "the task is listed", |screen| lists(screen, &id));
+    until(&terminal, "the task is listed", |screen| lists(&home, screen, &id));
     terminal.press("r");
     until_shown(&terminal, &format!("{id} is still live. Kill and restart it?"));
     assert_eq!(home.status(&id)["runs"], 1, "nothing happens before the confirmation");
@@ -93,8 +102,8 @@ fn binary_output_stays_inside_its_pane() {
     }
     let screen = until_shown(&terminal, "the-end");
     let lines: Vec<_> = screen.text.lines().collect();
-    assert!(lines[0].starts_with(" mw top  0 live · 1 ended"), "{}", screen.text);
-    assert!(line_of(&screen, &id).is_some_and(|line| line.contains("completed")), "{}", screen.text);
+    assert!(lines[0].starts_with(" mw top  ● 0 running  ✓ 1 done"), "{}", screen.text);
+    assert!(line_of(&home, &screen, &id).is_some_and(|line| line.contains("completed")), "{}", screen.text);
     terminal.press("\u{1b}\u{1b}");
     leave(terminal);
 }

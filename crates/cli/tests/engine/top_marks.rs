@@ -3,7 +3,7 @@
 use mw_testkit::{Terminal, alive, children};
 
 use crate::home;
-use crate::top::{leave, top, until, until_shown};
+use crate::top::{leave, line_of, top, until, until_listed, until_shown};
 
 fn marked(terminal: &mut Terminal, number: usize) {
     terminal.press(&" ".repeat(number));
@@ -18,7 +18,7 @@ fn marked_tasks_can_be_killed_restarted_and_removed_together() {
     let ids: Vec<_> = (0..2).map(|at| home.start(&format!("echo $$ > pid{at}; exec sleep 600"))).collect();
     let pids = [home.pid_in("pid0"), home.pid_in("pid1")];
     let mut terminal = top(&home);
-    until(&terminal, "all are listed", |screen| ids.iter().all(|id| screen.text.contains(id)));
+    until(&terminal, "all are listed", |screen| ids.iter().all(|id| line_of(&home, screen, id).is_some()));
     marked(&mut terminal, 3);
     terminal.press("x");
     until_shown(&terminal, "Kill 3 marked tasks and everything they started?");
@@ -58,7 +58,7 @@ fn an_id_is_copied_through_the_terminal() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press("y");
     until_shown(&terminal, &format!("copied {id}"));
     let text = terminal.shown();

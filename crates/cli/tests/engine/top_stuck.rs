@@ -27,12 +27,12 @@ fn an_unresponsive_supervisor_does_not_block_the_list() {
     let begun = Instant::now();
     let terminal = top(&home);
     terminal.resize(100, 60);
-    until(&terminal, "all are listed", |screen| stuck.iter().all(|id| line_of(screen, id).is_some()));
+    until(&terminal, "all are listed", |screen| stuck.iter().all(|id| line_of(&home, screen, id).is_some()));
     // A task that starts while they are queried is shown at once.
     let id = home.start("exit 4");
     home.ended(&id);
     until(&terminal, "the new task has failed", |screen| {
-        line_of(screen, &id).is_some_and(|line| line.contains("failed"))
+        line_of(&home, screen, &id).is_some_and(|line| line.contains("failed"))
     });
     let took = begun.elapsed();
     signal(&home, &stuck, Signal::CONT);

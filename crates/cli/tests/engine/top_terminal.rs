@@ -7,7 +7,7 @@ use mw_testkit::{SOON, Screen, Terminal, children, wait_until};
 use rustix::process::Signal;
 
 use crate::home;
-use crate::top::{leave, line_of, top, until, until_shown};
+use crate::top::{leave, line_of, top, until, until_listed, until_shown};
 
 const CTRL_BRACKET: &str = "\u{1d}";
 const CTRL_Z: &str = "\u{1a}";
@@ -52,13 +52,13 @@ fn suspending_restores_the_terminal_and_resuming_redraws() {
     let id = home.start(children::SLEEPER);
     let mut terminal = home.program("sh").arg("-i").on_terminal();
     terminal.press(&format!("{} top\r", env!("CARGO_BIN_EXE_mw")));
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     assert!(waits_for_input(terminal.pid()), "the input of the shell still blocks");
     terminal.press(CTRL_Z);
     until_shown(&terminal, "Stopped");
     until(&terminal, "the terminal is restored", Screen::is_given_back);
     terminal.press("fg\r");
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(&home, screen, &id).is_some());
     terminal.press("q");
     until(&terminal, "the terminal is restored", Screen::is_given_back);
     terminal.press("exit\r");
@@ -70,7 +70,7 @@ fn mw_top_does_not_suspend_without_job_control() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press(CTRL_Z);
     until_shown(&terminal, "not started by a shell with job control");
     terminal.signal(Signal::TSTP);
@@ -106,7 +106,7 @@ fn a_failing_editor_is_reported_and_the_screen_returns() {
     until_shown(&terminal, "no-such-editor");
     until_shown(&terminal, "Press any key to return");
     terminal.press("j");
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(&home, screen, &id).is_some());
     leave(terminal);
 }
 
@@ -121,13 +121,13 @@ fn other_programs_can_use_the_terminal_and_the_screen_returns() {
     terminal.press("word\r");
     until_shown(&terminal, "got word");
     terminal.press(CTRL_BRACKET);
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(&home, screen, &id).is_some());
     terminal.press("e");
     let seen = home.work().join("seen");
     wait_until(SOON, "the editor has read the log", || {
         std::fs::read_to_string(&seen).is_ok_and(|text| text.contains("got word")).then_some(())
     });
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(&home, screen, &id).is_some());
     terminal.press("i");
     until_shown(&terminal, "input for");
     terminal.press("typed\r");
@@ -140,7 +140,7 @@ fn attaching_to_a_task_without_input_fails_and_the_screen_stays() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let mut terminal = top(&home);
-    until_shown(&terminal, &id);
+    until_listed(&terminal, &home, &id);
     terminal.press("a");
     let screen = until_shown(&terminal, &format!("{id} has no input to attach to"));
     assert!(screen.is_full, "{}", screen.text);
@@ -168,7 +168,7 @@ fn an_incomplete_key_sequence_blocks_nothing() {
         terminal.send(half);
         home.open("go");
         until(&terminal, "the task has failed", |screen| {
-            line_of(screen, &id).is_some_and(|line| line.contains("failed"))
+            line_of(&home, screen, &id).is_some_and(|line| line.contains("failed"))
         });
         terminal.signal(Signal::TERM);
         assert_eq!(terminal.ended(), Some(143), "{half:?}");
@@ -182,15 +182,17 @@ fn a_split_key_sequence_and_a_bare_escape_are_recognised() {
     let [last, middle] = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
     let first = home.start(&children::gated("go", 3));
     let mut terminal = top(&home);
-    let is_selected =
-        |id: String| move |screen: &Screen| line_of(screen, &id).is_some_and(|line| line.starts_with('▸'));
+    let is_selected = |id: String| {
+        let home = &home;
+        move |screen: &Screen| line_of(home, screen, &id).is_some_and(|line| line.starts_with('▸'))
+    };
     until(&terminal, "the newest is selected", is_selected(first.clone()));
     terminal.press("j");
     until(&terminal, "the next is selected", is_selected(middle));
     terminal.press("\u{1b}[");
     home.open("go");
     until(&terminal, "the newest has failed, so the first part was read", |screen| {
-        line_of(screen, &first).is_some_and(|line| line.contains("failed"))
+        line_of(&home, screen, &first).is_some_and(|line| line.contains("failed"))
     });
     terminal.press("B");
     until(&terminal, "the last is selected", is_selected(last));
@@ -212,7 +214,7 @@ fn any_terminal_size_and_many_resizes_work() {
     terminal.resize(20, 4);
     until_shown(&terminal, "too small");
     terminal.resize(100, 30);
-    until(&terminal, "the list is back", |screen| line_of(screen, &id).is_some());
+    until(&terminal, "the list is back", |screen| line_of(&home, screen, &id).is_some());
     leave(terminal);
 }
 
@@ -229,7 +231,8 @@ fn woken_at_rest(terminal: &Terminal) -> f64 {
     let (mut before, mut since) = (effort(terminal), Instant::now());
     wait_until(SOON, "a period without output", || {
         let now = effort(terminal);
-        if now.1 != before.1 {
+        // The wake-ups of a thread that has ended no longer count.
+        if now.1 != before.1 || now.0 < before.0 {
             (before, since) = (now, Instant::now());
         }
         let passed = since.elapsed();
@@ -256,7 +259,7 @@ fn silent_tasks_cause_few_wake_ups_and_little_drawing() {
     let home = home();
     let ids: Vec<_> = (0..5).map(|_| home.start(children::SLEEPER)).collect();
     let terminal = top(&home);
-    until(&terminal, "all run", |screen| ids.iter().all(|id| line_of(screen, id).is_some()));
+    until(&terminal, "all run", |screen| ids.iter().all(|id| line_of(&home, screen, id).is_some()));
     until_shown(&terminal, "0%");
     let (mut before, mut since) = (effort(&terminal), Instant::now());
     wait_until(SOON, "a period with little activity", || {

@@ -15,7 +15,7 @@ fn written(home: &Home, arguments: &[&str], set: &[(&str, &str)]) -> String {
     let command = arguments.iter().fold(home.command(["top"]), |command, word| command.arg(word));
     let command = command.env("TERM", "xterm").env("COLORTERM", "truecolor").env("NO_COLOR", "");
     let terminal = set.iter().fold(command, |command, (name, value)| command.env(name, value)).on_terminal();
-    until(&terminal, "the list is shown", |screen: &Screen| screen.text.contains("ended"));
+    until(&terminal, "the list is shown", |screen: &Screen| screen.text.contains(crate::top::LIST));
     let written = terminal.shown();
     leave(terminal);
     written

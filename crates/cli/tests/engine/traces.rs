@@ -208,9 +208,7 @@ fn a_rebuilt_database_has_the_same_spans() {
     home.wait_until_empty(SOON);
     let before = trace(&home, &gated);
     assert_eq!(spans(&before).len(), 6, "{before}");
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = fs::remove_file(home.state().join(name));
-    }
+    home.delete_database();
     assert_eq!(trace(&home, &gated), before);
 }
 
@@ -229,6 +227,10 @@ fn the_span_of_an_inner_task_is_a_child_of_the_outer_span() {
     let depths: Vec<_> = depths.iter().map(|(before, _)| before.chars().count()).collect();
     assert_eq!(depths.len(), 4, "{text}");
     assert!(depths.windows(2).all(|pair| pair[0] < pair[1]), "{text}");
+    // The bars are in one column, and those of the inner task lie within that of the outer one.
+    let bars: Vec<_> =
+        text.lines().filter_map(|line| line.find(['·', '━']).map(|at| line[..at].chars().count())).collect();
+    assert!(bars.len() == 4 && bars.iter().all(|at| *at == bars[0]), "{text}");
     let marked: Vec<_> = text.lines().filter(|line| line.starts_with('▶')).collect();
     assert!(marked.len() == 1 && marked[0].contains(outer_run["span_id"].as_str().unwrap()), "{text}");
 }
@@ -240,8 +242,9 @@ fn traces_are_listed_newest_first_and_found_by_any_id() {
     let tasks = ids.each_ref().map(|id| home.ended(id));
     let text = home.mw(["traces"]).ok();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 2, "no export is set up, so none is mentioned: {text}");
-    assert!(lines[0].contains("echo two") && lines[1].contains("echo one"), "{text}");
+    assert_eq!(lines.len(), 3, "no export is set up, so none is mentioned: {text}");
+    assert!(lines[0].starts_with("TRACE "), "{text}");
+    assert!(lines[1].contains("echo two") && lines[2].contains("echo one"), "{text}");
     let listed = home.mw(["traces", "--json", "--limit", "1"]).exits(0).json();
     assert_eq!(listed["traces"].as_array().unwrap().len(), 1);
     let whole = trace(&home, &ids[0]);
@@ -289,9 +292,7 @@ fn a_task_of_an_earlier_build_has_no_trace_and_can_be_restarted() {
     let mut spec: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert!(spec.as_object_mut().unwrap().remove("trace").is_some());
     fs::write(&path, spec.to_string()).unwrap();
-    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
-        let _ = fs::remove_file(home.state().join(name));
-    }
+    home.delete_database();
     let task = home.status(&id);
     assert_eq!((&task["status"], &task["span_id"]), (&"completed".into(), &Value::Null));
     let _ = home.mw(["traces", "--json", "--span", &id]).refusal(5);

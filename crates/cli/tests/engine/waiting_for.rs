@@ -45,7 +45,7 @@ fn a_task_waiting_for_input_is_shown_as_such() {
     let row = list.lines().nth(line(&asks)).unwrap();
     assert!(row.starts_with('!') && row.contains("waiting for input"), "{row}");
     let terminal = crate::top::top(&home);
-    crate::top::until_shown(&terminal, "! input?");
+    crate::top::until_shown(&terminal, "input?");
     let _ = home.mw(["input", &asks, "y"]).exits(0);
     wait_until(SOON, "the task continues", || home.status(&asks)["stalled"].is_null().then_some(()));
 }

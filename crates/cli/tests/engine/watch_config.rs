@@ -147,7 +147,7 @@ fn every_shell_has_completions() {
     let home = home();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = home.mw(["completions", shell]).ok();
-        assert!(text.contains("mw") && text.contains("restart"), "{shell}");
+        assert!(text.contains("mw") && text.contains("COMPLETE"), "{shell}: {text}");
     }
     let _ = home.mw(["completions", "--json", "tcsh"]).refusal(2);
     assert!(!home.state().exists(), "completions need no home");

@@ -1,4 +1,4 @@
-//! Structured errors: data beside the text, in the format of each dialect, and valid by the schema
+//! Structured errors: data in addition to the text, in the format of each dialect, and valid by the schema
 //! that the tool has announced.
 
 use mw_testkit::Home;

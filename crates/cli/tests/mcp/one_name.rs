@@ -48,7 +48,7 @@ fn start_reply_and_end_notification_use_the_same_id() {
     }
 }
 
-/// C-014: files that a task left beside its log are mentioned.
+/// C-014: files that a task left next to its log are mentioned.
 #[test]
 fn a_notification_names_a_report_beside_the_log() {
     let home = home();

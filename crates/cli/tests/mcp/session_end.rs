@@ -54,7 +54,11 @@ fn the_instructions_say_whether_tasks_end_with_the_session() {
             let delivered = host.greet("2025-11-25");
             let said = delivered["instructions"].as_str().unwrap();
             assert_eq!(said.contains("Tasks end with this session."), ends, "{dialect}: {said}");
-            assert_eq!(said.contains("Tasks outlive you and this server."), !ends, "{dialect}: {said}");
+            assert_eq!(
+                said.contains("Tasks keep running after this session or this server ends."),
+                !ends,
+                "{dialect}: {said}"
+            );
             host.server.close();
         }
     }

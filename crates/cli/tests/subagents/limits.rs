@@ -36,7 +36,10 @@ fn queued_agents_keep_the_limit_of_their_start() {
     let _ = world.command(&["kill", &ids[0]]).without(LIMIT).run().ok();
     world.home.until_status(&ids[2], "running");
     assert_eq!(states(), ["cancelled", "running", "running", "pending"]);
-    let held = world.command(&["run", "--kind", "agent", "--detach-after", "300ms", "true"]).run().exits(0);
+    let held = world
+        .command(&["run", "--at-capacity", "queue", "--kind", "agent", "--detach-after", "300ms", "true"])
+        .run()
+        .exits(0);
     let said = String::from_utf8_lossy(&held.stderr);
     assert!(said.contains("2 of 2 slots are in use") && said.contains(&format!("{LIMIT}=4")), "{said}");
     for gate in ["two", "three", "four"] {

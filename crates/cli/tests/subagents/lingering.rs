@@ -34,7 +34,7 @@ fn a_follow_up_after_the_linger_time_fails_with_a_next_step() {
     let refusal = world.mw(&["resume", "--json", &id, "say two"]).json();
     assert_eq!(refusal["error"]["code"], "session_expired", "{refusal}");
     let message = refusal["error"]["message"].as_str().unwrap();
-    assert!(message.contains("session expired, start a new background_task"), "{message}");
+    assert_eq!(message, format!("the session of {id}'s agent has expired"));
     assert_eq!(world.status(&id)["agent"]["answer"], "one");
 }
 

@@ -46,7 +46,10 @@ fn a_follow_up_to_an_expired_session_is_not_counted() {
     fs::create_dir(&state).unwrap();
     world.resume(&id, "say two");
     let task = world.completed(&id);
-    assert!(task["agent"]["error"].as_str().unwrap().contains("session expired"), "{task}");
+    assert!(
+        task["agent"]["error"].as_str().unwrap().starts_with("the agent's session has expired"),
+        "{task}"
+    );
     assert_eq!((&task["resume_count"], &task["runs"]), (&0.into(), &2.into()));
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! TaskAction ─▶ Desk::act ─▶ lines that describe the result
 //!                 └▶ kill, restart, input, clear, answer      a file each
+//! StartOrder ─▶ Desk::start ─▶ the task
 //! ```
 //!
 //! A failed action on a single task is an error. For several tasks, the returned lines name both failures and
@@ -13,7 +14,9 @@ mod clear;
 mod input;
 mod kill;
 mod restart;
+mod start;
 mod tally;
 mod task_action;
 
-pub use task_action::{Force, Removal, Reply, TaskAction};
+pub use start::{StartDefaults, StartOrder};
+pub use task_action::{ApprovalReply, Force, Removal, TaskAction};

@@ -17,7 +17,7 @@ pub enum TaskAction {
     /// Send a line of input to this task.
     Input(String, String),
     /// Answer the approval request with this id.
-    Answer(String, Reply),
+    Answer(String, ApprovalReply),
     /// Remove ended tasks.
     Clear(Removal),
 }
@@ -34,7 +34,7 @@ pub enum Force {
 /// A person's answer to an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum ApprovalReply {
     /// Approve this request only.
     Once,
     /// Approve this request, and every further start of exactly the same command in its session.
@@ -43,7 +43,7 @@ pub enum Reply {
     Deny,
 }
 
-impl Reply {
+impl ApprovalReply {
     /// Converts the reply to the answer that is recorded.
     #[must_use]
     pub const fn answer(self) -> Answer {

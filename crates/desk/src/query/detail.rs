@@ -1,11 +1,11 @@
 //! Queries about single tasks, their runs, and sessions.
 
-use meanwhile::engine::{Run, SessionInfo};
-use meanwhile::model::{Io, Status};
+use meanwhile::engine::model::{Io, Status};
+use meanwhile::engine::{SessionInfo, TaskRun};
 use meanwhile::{Result, Task};
 
 use crate::desk::Desk;
-use crate::rows::{Fact, facts, news_facts, what};
+use crate::rows::{Fact, facts, notice_facts, what};
 
 /// The maximum number of runs of a task in a timeline.
 const MAX_RUNS: u32 = 50;
@@ -20,7 +20,7 @@ pub struct Lane {
     /// The state of the task.
     pub status: Status,
     /// The runs of the task, oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<TaskRun>,
 }
 
 impl Desk {
@@ -33,7 +33,7 @@ impl Desk {
             let mut task = runtime.tasks().task(id, &self.scope())?;
             runtime.live().add_ports(&mut task);
             let mut known = facts(&task);
-            known.extend(news_facts(&runtime.notifications().notices_of(id, &self.scope())?));
+            known.extend(notice_facts(&runtime.notifications().notices_of(id, &self.scope())?));
             Ok(known)
         })
     }
@@ -73,8 +73,8 @@ impl Desk {
         self.with(|runtime| {
             let task = runtime.lookup().resolve(id, &self.scope())?;
             Ok(match runtime.home().task(&task).spec()?.io {
-                Io::Stdin | Io::Pty { .. } => true,
-                Io::Pipes => false,
+                Io::Stdin | Io::Pty { .. } | Io::PtyAndPipe { .. } => true,
+                Io::Pipes | Io::Direct => false,
             })
         })
     }

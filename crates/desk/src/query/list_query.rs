@@ -2,7 +2,7 @@
 
 use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Filter, Order, Scope};
+use meanwhile::{Filter, ListOrder, Scope};
 
 /// Selects and orders the tasks of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,8 +88,10 @@ const RECENT_FAILURE_US: i64 = 3_600_000_000;
 
 /// Returns the default order of task lists for people.
 #[must_use]
-pub const fn by_state(now: Timestamp) -> Order {
-    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(RECENT_FAILURE_US)) }
+pub const fn by_state(now: Timestamp) -> ListOrder {
+    ListOrder::ByState {
+        failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(RECENT_FAILURE_US)),
+    }
 }
 
 /// Converts the query to a filter of the library.
@@ -105,12 +107,12 @@ pub(crate) fn filter(query: &Query, scope: &Scope) -> Filter {
     };
     let order = match (query.sort, query.is_reversed) {
         (Sort::State, _) => by_state(SystemClock.now()),
-        (Sort::Newest, true) => Order::Oldest,
-        (Sort::Newest | Sort::Cpu | Sort::Memory, _) => Order::Newest,
-        (Sort::Longest, false) => Order::Longest,
-        (Sort::Longest, true) => Order::Shortest,
-        (Sort::Name, false) => Order::Name,
-        (Sort::Name, true) => Order::NameDown,
+        (Sort::Newest, true) => ListOrder::Oldest,
+        (Sort::Newest | Sort::Cpu | Sort::Memory, _) => ListOrder::Newest,
+        (Sort::Longest, false) => ListOrder::Longest,
+        (Sort::Longest, true) => ListOrder::Shortest,
+        (Sort::Name, false) => ListOrder::Name,
+        (Sort::Name, true) => ListOrder::NameDown,
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
     Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }

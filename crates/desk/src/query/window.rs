@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use meanwhile::engine::{Clock, Runtime, SystemClock};
-use meanwhile::model::{TaskState, Timestamp};
+use meanwhile::model::{Status, TaskState, Timestamp};
 use meanwhile::{Filter, Page, Result, Task};
 
-use super::list_query::{Query, Sort, filter};
+use super::list_query::{Query, Sort, States, filter};
 use crate::desk::Desk;
 use crate::rows::TaskRow;
 use crate::sample::{Round, Sample};
@@ -40,10 +40,27 @@ pub struct Window {
     pub total: usize,
     /// The number of live tasks among them.
     pub live: usize,
+    /// The number of tasks in each state, whatever states the query selects.
+    pub counts: StateCounts,
     /// The task that must stay visible, if it does not match the query.
     pub unlisted: Option<Box<TaskRow>>,
     /// The time of the query.
     pub at: Timestamp,
+}
+
+/// The number of tasks in each group of states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateCounts {
+    /// Tasks that hold a slot.
+    pub running: usize,
+    /// Tasks that wait for a slot or for other tasks.
+    pub queued: usize,
+    /// Tasks that failed, exceeded a time limit or are lost.
+    pub failed: usize,
+    /// Tasks that have completed.
+    pub completed: usize,
+    /// Tasks that were cancelled.
+    pub cancelled: usize,
 }
 
 /// A loaded part of a list, and the tasks to measure.
@@ -91,8 +108,25 @@ impl Desk {
             Round { tasks: measured.map(|(task, _)| task.clone()).collect(), alive }
         });
         let (total, live) = (page.total as usize, page.live as usize);
-        let window = Window { query, start, rows, total, live, unlisted, at: SystemClock.now() };
+        let counts = self.counts(runtime, &query)?;
+        let window = Window { query, start, rows, total, live, counts, unlisted, at: SystemClock.now() };
         Ok(Listing { window, round })
+    }
+
+    /// Counts the tasks that a query would list without its selection of states.
+    fn counts(&self, runtime: &Runtime, query: &Query) -> Result<StateCounts> {
+        let base = filter(&Query { states: States::Any, ..query.clone() }, &self.scope());
+        let count = |statuses: &[Status]| -> Result<usize> {
+            let filter = Filter { statuses: statuses.to_vec(), ..base.clone() };
+            Ok(runtime.tasks().count(&filter)? as usize)
+        };
+        Ok(StateCounts {
+            running: count(&[Status::Running, Status::Resumed, Status::Cancelling])?,
+            queued: count(&[Status::Pending])?,
+            failed: count(&[Status::Failed, Status::TimedOut, Status::Lost])?,
+            completed: count(&[Status::Completed])?,
+            cancelled: count(&[Status::Cancelled])?,
+        })
     }
 
     /// Returns the index of the first row, the number of requested rows, and the rows.
@@ -112,10 +146,10 @@ impl Desk {
     /// longer exists.
     fn around(&self, runtime: &Runtime, query: &Query, id: &str, count: usize) -> Result<Option<Around>> {
         let Ok(task) = runtime.tasks().task(id, &self.scope()) else { return Ok(None) };
-        let place = runtime.tasks().place(&filter(query, &self.scope()), &task.id)?;
-        let at = place.unwrap_or(0) as usize;
+        let position = runtime.tasks().position(&filter(query, &self.scope()), &task.id)?;
+        let at = position.unwrap_or(0) as usize;
         let (start, _, page) = self.page(runtime, query, (at.saturating_sub(count / 2), count))?;
-        let row = place.is_none().then(|| Box::new(TaskRow::of(&task, self.sample_of(&task))));
+        let row = position.is_none().then(|| Box::new(TaskRow::of(&task, self.sample_of(&task))));
         Ok(Some((start, page, row)))
     }
 

@@ -6,12 +6,14 @@
 //! KillReceipt ─▶ receipt_lines                     what a kill did
 //! ```
 
+mod approval;
 mod facts;
 mod receipt;
 mod state;
 mod task_row;
 
-pub use facts::{Fact, facts, news_facts};
-pub use receipt::{Ended, ended_by, receipt_lines};
-pub use state::{icon, last_change, sign, state_words, waits, what};
+pub use approval::ApprovalRow;
+pub use facts::{Fact, facts, notice_facts};
+pub use receipt::{KillOutcome, ended_by, receipt_lines};
+pub use state::{handle, icon, last_change, sign, state_words, waits, what};
 pub use task_row::TaskRow;

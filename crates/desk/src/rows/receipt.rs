@@ -1,13 +1,13 @@
 //! Describes the receipt of a kill in words.
 
-use meanwhile::model::wire::KillReceipt;
-use meanwhile::model::{Status, TaskKind};
+use meanwhile::engine::model::wire::KillReceipt;
+use meanwhile::model::Status;
 
 use crate::text::count;
 
 /// The target that a kill has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum KillOutcome {
     /// Nothing, because the task had already ended or still runs.
     Nothing,
     /// The task itself.
@@ -20,12 +20,12 @@ pub enum Ended {
 
 /// Returns what a kill has ended.
 #[must_use]
-pub fn ended_by(receipt: &KillReceipt) -> Ended {
+pub fn ended_by(receipt: &KillReceipt) -> KillOutcome {
     match receipt.status {
-        Status::Cancelled => Ended::Task,
-        status if !status.is_terminal() || receipt.killed.is_empty() => Ended::Nothing,
-        _ if receipt.id.starts_with(TaskKind::Agent.prefix()) => Ended::IdleAgent,
-        _ => Ended::Remains,
+        Status::Cancelled => KillOutcome::Task,
+        status if !status.is_terminal() || receipt.killed.is_empty() => KillOutcome::Nothing,
+        _ if receipt.id.is_of_agent() => KillOutcome::IdleAgent,
+        _ => KillOutcome::Remains,
     }
 }
 
@@ -33,7 +33,7 @@ pub fn ended_by(receipt: &KillReceipt) -> Ended {
 #[must_use]
 pub fn receipt_lines(receipt: &KillReceipt, name: Option<&str>) -> Vec<String> {
     let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
-    let id = name.map_or_else(|| receipt.id.clone(), |name| format!("{name} ({})", receipt.id));
+    let id = name.map_or_else(|| receipt.id.to_string(), |name| format!("{name} ({})", receipt.id));
     let status = receipt.status.word();
     let done = if signals.is_empty() {
         format!("{id} {status}: no processes left to kill")
@@ -43,11 +43,11 @@ pub fn receipt_lines(receipt: &KillReceipt, name: Option<&str>) -> Vec<String> {
         let killed = count(receipt.killed.len() + receipt.killed_more as usize, "process", "processes");
         let sent = format!("{} to {killed}, {} ms", signals.join(", "), receipt.duration_ms);
         match ended_by(receipt) {
-            Ended::IdleAgent => format!("{id}: the agent was {status} and idle; ended: {sent}"),
-            Ended::Remains => {
+            KillOutcome::IdleAgent => format!("{id}: the agent was {status} and idle; ended: {sent}"),
+            KillOutcome::Remains => {
                 format!("{id}: the task was {status}; remaining processes ended: {sent}")
             }
-            Ended::Task | Ended::Nothing => format!("{id} {status}: {sent}"),
+            KillOutcome::Task | KillOutcome::Nothing => format!("{id} {status}: {sent}"),
         }
     };
     let alive = receipt

@@ -1,6 +1,7 @@
 //! Describes the state of a task in words and signs.
 
 use meanwhile::Task;
+use meanwhile::engine::model::short_handle;
 use meanwhile::model::{Status, Timestamp};
 
 /// Returns the time at which a task last ended or started. For a queued task this is the time of its request.
@@ -17,6 +18,13 @@ pub fn what(task: &Task) -> String {
         (None, Some(description)) => description.clone(),
         (None, None) => task.command.clone(),
     }
+}
+
+/// Returns the short handle of a task, which every command accepts. A task that has none is known by the last part of its
+/// id.
+#[must_use]
+pub fn handle(task: &Task) -> String {
+    task.handle_number.map_or_else(|| task.id.suffix().to_owned(), |number| short_handle(task.kind, number))
 }
 
 /// The sign of a task that waits for a person.
@@ -49,7 +57,7 @@ pub const fn icon(status: Status) -> &'static str {
         Status::Completed => "✓",
         Status::Failed => "✗",
         Status::Cancelled => "⊘",
-        Status::TimedOut => "⌛",
+        Status::TimedOut => "◷",
         Status::Lost => "?",
     }
 }
@@ -65,6 +73,7 @@ pub fn state_words(task: &Task) -> String {
             (None, Some(place)) => format!("queued, position {place}"),
             (None, None) => "queued".to_owned(),
         },
+        (Status::Running | Status::Resumed, _, _) if task.paused => "paused".to_owned(),
         (Status::Running | Status::Resumed, _, _) if let Some(what) = waits(task) => {
             format!("waiting for {what}")
         }

@@ -3,7 +3,7 @@
 use meanwhile::Task;
 use meanwhile::model::{Status, TaskState, Timestamp};
 
-use super::state::{WAITS, icon, state_words, waits, what};
+use super::state::{WAITS, handle, icon, last_change, state_words, waits, what};
 use crate::sample::Sample;
 
 /// The properties of a task in a list.
@@ -17,6 +17,20 @@ pub struct TaskRow {
     pub state: String,
     /// The label of the task: name, description or command.
     pub what: String,
+    /// The name of the task, if it has one.
+    pub name: Option<String>,
+    /// What the task does: its description or its command.
+    pub about: String,
+    /// The short handle, such as `bash_1`, by which every command knows the task.
+    pub handle: String,
+    /// The tasks that a queued task waits for.
+    pub after: Option<String>,
+    /// The position of a queued task in its queue.
+    pub position: Option<u32>,
+    /// Whether the task has reported that it is ready.
+    pub is_ready: bool,
+    /// The signal that has ended the last run.
+    pub signal: Option<String>,
     /// What the task needs from a person: input or permission.
     pub waits: Option<&'static str>,
     /// The session that owns the task.
@@ -31,6 +45,8 @@ pub struct TaskRow {
     pub survivors: u32,
     /// The start time of the current or last run.
     pub started_at: Option<Timestamp>,
+    /// The time of the last change: the end, else the start, else the request.
+    pub changed_at: Timestamp,
     /// The duration of the current or last run so far.
     pub duration_ms: Option<u64>,
     /// The progress in percent.
@@ -64,6 +80,17 @@ impl TaskRow {
             status: task.status,
             state: format!("{}{survivors}", state_words(task)),
             what: what(task),
+            name: task.name.clone(),
+            about: task
+                .description
+                .clone()
+                .filter(|_| task.name.is_none())
+                .unwrap_or_else(|| task.command.clone()),
+            handle: handle(task),
+            after: task.waiting_for.clone().filter(|_| task.status == Status::Pending),
+            position: task.queue_position,
+            is_ready: task.ready.is_some(),
+            signal: task.signal.clone(),
             waits: waits(task),
             session: task.session.clone(),
             batch: task.batch_id.clone(),
@@ -71,6 +98,7 @@ impl TaskRow {
             alive,
             survivors: task.survivors,
             started_at: task.started_at,
+            changed_at: last_change(task),
             duration_ms: task.duration_ms,
             percent: task.progress.as_ref().and_then(|progress| progress.percent),
             exit_code: task.exit_code,

@@ -57,10 +57,10 @@ pub fn cell(text: &str, width: usize) -> String {
     text + &" ".repeat(fill)
 }
 
-/// Returns a bar of block characters.
+/// Returns a bar of block characters. It is full only at 100 percent.
 #[must_use]
 pub fn bar(percent: f64, columns: usize) -> String {
-    let filled = ((percent / 100.0 * columns as f64).round() as usize).min(columns);
+    let filled = ((percent / 100.0 * columns as f64).floor().max(0.0) as usize).min(columns);
     format!("{}{}", "█".repeat(filled), "░".repeat(columns - filled))
 }
 
@@ -112,5 +112,6 @@ mod tests {
     #[test]
     fn a_bar_shows_the_percentage() {
         assert_eq!([bar(0.0, 4), bar(50.0, 4), bar(100.0, 4)], ["░░░░", "██░░", "████"]);
+        assert_eq!([bar(87.0, 3), bar(99.9, 10)], ["██░", "█████████░"], "only 100 % is full");
     }
 }

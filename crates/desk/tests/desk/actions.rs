@@ -1,10 +1,11 @@
 //! Actions: on one task, where a failure is an error, and on several, where it is reported with the other results.
 
 use meanwhile::Error;
+use meanwhile::engine::Runtime;
 use meanwhile::model::Status;
-use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::action::{ApprovalReply, Force, Removal, TaskAction};
 use mw_desk::query::{Query, States};
-use mw_desk::{Access, Desk};
+use mw_desk::{Access, Desk, OpenRequest, open_requests};
 use mw_testkit::children::{SLEEPER, STUBBORN};
 
 use crate::place::{Place, access, ids};
@@ -87,6 +88,11 @@ fn a_line_of_input_reaches_the_task() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
+fn open(access: &Access) -> Vec<OpenRequest> {
+    let runtime = Runtime::open(access.settings.clone()).unwrap();
+    open_requests(&runtime, access.session.as_deref(), access.keep).unwrap()
+}
+
 #[test]
 fn approval_requests_cannot_be_answered_from_inside_a_task() {
     let place = Place::new();
@@ -94,20 +100,20 @@ fn approval_requests_cannot_be_answered_from_inside_a_task() {
     let asked = asked.env("MEANWHILE_SESSION", "own").env("MEANWHILE_MODE", "safe");
     // The request stays open although the command does not wait for an answer.
     let asked = asked.env("MEANWHILE_APPROVAL_WAIT", "0").run();
-    let open = place.desk.proposed().unwrap();
-    let [proposed] = &*open else { panic!("not one request: {asked}\n{open:?}") };
+    let found = open(&access(&place.home));
+    let [proposed] = &*found else { panic!("not one request: {asked}\n{found:?}") };
     assert!(proposed.lines.iter().any(|line| line.contains("rm -rf build")), "{proposed:?}");
 
     let inside = Desk::new(Access { inside: Some("bash-1".to_owned()), ..access(&place.home) });
-    let refused = inside.answer(&proposed.id, Reply::Once);
+    let refused = inside.answer(&proposed.id, ApprovalReply::Once);
     assert!(matches!(refused, Err(Error::Denied { .. })), "{refused:?}");
-    assert_eq!(place.desk.proposed().unwrap().len(), 1, "the request is still open");
+    assert_eq!(open(&access(&place.home)).len(), 1, "the request is still open");
     assert_eq!(place.desk.outcome(&proposed.id).unwrap(), "is still open");
-    let elsewhere = Desk::new(Access { session: Some("another".to_owned()), ..access(&place.home) });
-    assert_eq!(elsewhere.proposed().unwrap(), [], "it is shown in its session only");
+    let elsewhere = Access { session: Some("another".to_owned()), ..access(&place.home) };
+    assert_eq!(open(&elsewhere), [], "it is shown in its session only");
 
-    let answered = place.desk.answer(&proposed.id, Reply::Deny).unwrap();
+    let answered = place.desk.answer(&proposed.id, ApprovalReply::Deny).unwrap();
     assert_eq!(answered, format!("denied {}", proposed.id));
-    assert_eq!(place.desk.proposed().unwrap(), []);
+    assert_eq!(open(&access(&place.home)), []);
     assert_eq!(place.desk.outcome(&proposed.id).unwrap(), "was denied by a test's screen");
 }

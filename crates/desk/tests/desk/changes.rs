@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc;
 
-use mw_desk::Change;
+use mw_desk::DeskChange;
 use mw_desk::action::Removal;
 use mw_testkit::SOON;
 
@@ -21,13 +21,13 @@ fn starts_ends_and_removals_are_reported_until_the_watch_is_stopped() {
         })
     });
     let next = || changes.recv_timeout(SOON).unwrap();
-    assert_eq!(next(), Change::Watching, "reported first, so that a screen loads its list again");
+    assert_eq!(next(), DeskChange::Watching, "reported first, so that a screen loads its list again");
     let task = place.ended("true");
-    assert_eq!(next(), Change::Tasks);
+    assert_eq!(next(), DeskChange::Tasks);
     while changes.try_recv().is_ok() {}
     let cleared = place.desk.clear(&Removal::These(vec![task])).unwrap();
     assert_eq!(cleared, ["1 task removed"]);
-    assert_eq!(next(), Change::Tasks, "a removal is reported too");
+    assert_eq!(next(), DeskChange::Tasks, "a removal is reported too");
 
     drop(changes);
     let _started = place.home.start("true");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use meanwhile::Error;
 use meanwhile::engine::StreamChoice;
-use mw_desk::log_window::{Followed, LogChunk, LogFollower, LogPart, LogTarget, STRETCH};
+use mw_desk::log_window::{FollowStep, LogChunk, LogFollower, LogPart, LogTarget, STRETCH};
 use mw_testkit::children::{gate, numbered, numbers};
 use mw_testkit::{SOON, wait_until};
 
@@ -15,9 +15,9 @@ fn log_of(id: &str) -> LogTarget {
 }
 
 /// Reads until there is new output or the end.
-fn next(log: &mut LogFollower) -> Followed {
+fn next(log: &mut LogFollower) -> FollowStep {
     wait_until(SOON, "new output or the end", || match log.read().unwrap() {
-        Followed::Nothing => {
+        FollowStep::Nothing => {
             log.wait(Duration::from_secs(2)).unwrap();
             None
         }
@@ -25,9 +25,9 @@ fn next(log: &mut LogFollower) -> Followed {
     })
 }
 
-fn chunk(read: Followed) -> LogChunk {
+fn chunk(read: FollowStep) -> LogChunk {
     match read {
-        Followed::Chunk(chunk) => chunk,
+        FollowStep::Chunk(chunk) => chunk,
         other => panic!("not a chunk: {other:?}"),
     }
 }
@@ -39,16 +39,16 @@ fn a_log_is_followed_until_its_task_ends() {
     place.home.until_logged(&task, "one");
     let mut log = place.desk.follow_log(log_of(&task)).unwrap();
     let first = chunk(next(&mut log));
-    assert_eq!((first.text.as_str(), first.offset, first.has_earlier), ("one\n", 0, false));
-    assert_eq!(log.read().unwrap(), Followed::Nothing);
+    assert_eq!((first.text().as_str(), first.offset, first.has_earlier), ("one\n", 0, false));
+    assert_eq!(log.read().unwrap(), FollowStep::Nothing);
 
     place.home.open("first");
     let second = chunk(next(&mut log));
-    assert_eq!((second.text.as_str(), second.offset, second.skipped), ("two\n", 4, 0));
+    assert_eq!((second.text().as_str(), second.offset, second.skipped), ("two\n", 4, 0));
 
     place.home.open("second");
-    assert_eq!(next(&mut log), Followed::End);
-    assert_eq!(log.read().unwrap(), Followed::End);
+    assert_eq!(next(&mut log), FollowStep::End);
+    assert_eq!(log.read().unwrap(), FollowStep::End);
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn a_log_without_output_is_read_as_one_empty_chunk() {
     let place = Place::new();
     let task = place.ended("true");
     let mut log = place.desk.follow_log(log_of(&task)).unwrap();
-    assert_eq!(chunk(log.read().unwrap()).text, "");
-    assert_eq!(log.read().unwrap(), Followed::End);
+    assert_eq!(chunk(log.read().unwrap()).text(), "");
+    assert_eq!(log.read().unwrap(), FollowStep::End);
     assert!(matches!(place.desk.follow_log(log_of("bash-nothere1")), Err(Error::NotFound(_))));
 }
 
@@ -71,20 +71,20 @@ fn a_long_log_is_read_backward_and_forward_without_a_gap() {
 
     let end = place.desk.read_log(&log_of(&task), LogPart::End).unwrap();
     assert_eq!(end.end, whole.len() as u64);
-    assert!(end.has_earlier && whole.ends_with(&end.text));
+    assert!(end.has_earlier && whole.ends_with(&end.text()));
     let mut backward = end.clone();
-    let mut text = end.text;
+    let mut text = end.text();
     while backward.has_earlier {
         backward = place.desk.read_log(&log_of(&task), LogPart::Before(backward.offset)).unwrap();
-        text.insert_str(0, &backward.text);
+        text.insert_str(0, &backward.text());
     }
     assert!(text == whole, "read backward, the text differs");
 
     let mut forward = String::new();
     while forward.len() < whole.len() {
         let read = place.desk.read_log(&log_of(&task), LogPart::From(forward.len() as u64)).unwrap();
-        assert!(!read.text.is_empty() && read.text.len() as u64 <= STRETCH);
-        forward.push_str(&read.text);
+        assert!(!read.text().is_empty() && read.text().len() as u64 <= STRETCH);
+        forward.push_str(&read.text());
     }
     assert!(forward == whole, "read forward, the text differs");
 }
@@ -96,14 +96,14 @@ fn a_follower_that_is_far_behind_reports_the_skipped_bytes() {
     let task = place.home.start(&format!("echo begun; {}; {}", gate("gate"), numbers(LAST)));
     place.home.until_logged(&task, "begun");
     let mut log = place.desk.follow_log(log_of(&task)).unwrap();
-    assert_eq!(chunk(next(&mut log)).text, "begun\n");
+    assert_eq!(chunk(next(&mut log)).text(), "begun\n");
     place.home.open("gate");
     place.home.ended(&task);
 
     let before = chunk(next(&mut log));
     let after = chunk(next(&mut log));
     assert!(after.skipped > 0, "nothing was skipped of {} bytes", after.end);
-    assert_eq!(before.offset + before.text.len() as u64 + after.skipped, after.offset);
-    assert!(after.text.ends_with(&format!("{LAST}\n")));
-    assert_eq!(next(&mut log), Followed::End);
+    assert_eq!(before.offset + before.text().len() as u64 + after.skipped, after.offset);
+    assert!(after.text().ends_with(&format!("{LAST}\n")));
+    assert_eq!(next(&mut log), FollowStep::End);
 }

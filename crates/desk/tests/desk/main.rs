@@ -1,6 +1,6 @@
 //! Tests of the desk on a real home with real processes.
 //!
-//! Tasks run under the executables of `mw-cli`; a build of the whole workspace puts them beside the tests.
+//! Tasks run under the executables of `mw-cli`; a build of the whole workspace puts them next to the tests.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 

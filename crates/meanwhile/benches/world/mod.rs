@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use meanwhile::engine::model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, SPEC_FILE};
+use meanwhile::engine::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
 use meanwhile::engine::{Condition, Runtime, TaskRequest, WaitRequest};
-use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, SPEC_FILE};
-use meanwhile::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
 use meanwhile::settings::Executables;
 use meanwhile::{Filter, Scope, Settings};
 use tempfile::TempDir;
@@ -165,7 +165,7 @@ fn programs_folder() -> PathBuf {
     let built = own.and_then(|file| Some(file.parent()?.parent()?.to_owned()));
     let folder = given.or(built).unwrap_or_default();
     let folder = std::path::absolute(&folder).unwrap_or(folder);
-    for name in ["mw", "mw-supervisor"] {
+    for name in ["mw", "mw-engine", "mw-supervisor"] {
         assert!(
             folder.join(name).is_file(),
             "{name} is not in {}: run `cargo build --release --package mw-cli` first, or set MW_BIN_DIR",

@@ -9,5 +9,5 @@ use crate::base::part;
 
 part! {
     /// Agent tasks: their messages, records and results.
-    Agents
+    pub struct Agents;
 }

@@ -37,7 +37,7 @@ impl Agents<'_> {
         let follow_up = self.base.home.task(id).follow_up(run)?;
         let Some(agent) = &spec.agent else {
             let message = "it is not an agent's task".to_owned();
-            return Err(Error::Damaged { id: id.to_string(), message });
+            return Err(Error::Damaged { id: id.clone(), message });
         };
         let follows = follow_up.is_some();
         let text = follow_up.unwrap_or_else(|| agent.prompt.clone());

@@ -122,7 +122,7 @@ impl Approvals<'_> {
     /// Closes requests that were not answered in time and approvals that were not used in time.
     pub(crate) fn lapse_approvals(&self, keep: Duration) -> Result<()> {
         let now = self.base.clock.now();
-        let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
+        let keep = mw_model::millis(keep);
         let is_old = |at: Timestamp| now.ms_since(at) > keep;
         for entry in self.base.database.store()?.unfinished_approvals()? {
             let old = match &entry.state {

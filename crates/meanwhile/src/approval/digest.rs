@@ -3,7 +3,8 @@
 
 use mw_model::approval::Digest;
 use mw_model::{
-    CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskKind, TaskSpec, TraceParent,
+    CommandSpec, EnvVar, Io, Lifetime, Limits, Place, RawText, TRACEPARENT_VARIABLE, TaskGrant, TaskKind,
+    TaskSpec, TraceParent,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -31,6 +32,11 @@ struct Bound<'a> {
     io: Io,
     limits: &'a Limits,
     lifetime: Lifetime,
+    /// A back-end of the configuration; absent for other places, as in digests of earlier builds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a Place>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant: Option<&'a TaskGrant>,
 }
 
 impl Bound<'_> {
@@ -64,6 +70,8 @@ pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
         io: request.io,
         limits: &request.limits,
         lifetime: request.lifetime,
+        place: Some(&request.place).filter(|place| place.has_driver()),
+        grant: request.grant.as_ref(),
     };
     bound.digest()
 }
@@ -79,6 +87,8 @@ pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
         io: spec.io,
         limits: &spec.limits,
         lifetime: spec.lifetime,
+        place: Some(&spec.place).filter(|place| place.has_driver()),
+        grant: spec.grant.as_deref(),
     };
     bound.digest()
 }
@@ -102,13 +112,14 @@ mod tests {
     fn every_bound_field_and_variable_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
         let original = digest_of_request(&request());
-        let edits: [Edit; 13] = [
+        let edits: [Edit; 14] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
             |it| it.env[0].value = "3".into(),
             |it| it.env.push(var("LD_PRELOAD", "x")),
             |it| it.limits.run_timeout_ms = Some(1),
             |it| it.umask = 0,
+            |it| it.grant = Some(TaskGrant::default()),
             |it| it.io = Io::Stdin,
             |it| it.lifetime = Lifetime::Detached,
             |it| it.env.push(var("OLDPWD", "/tmp")),

@@ -7,6 +7,9 @@ use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::{child_session, kept_agent};
 use crate::disk::session_dir::lease;
 
+/// The session of a process inside a task that cannot be found out. It has no tasks, and nothing is allowed for it that asks.
+const UNKNOWN_SESSION: &str = "unknown-task";
+
 impl Approvals<'_> {
     /// Returns the task of this home that this process belongs to, if any. A supervisor is an ancestor of all
     /// processes of its task, because it adopts orphans, and it holds its journal open.
@@ -21,6 +24,13 @@ impl Approvals<'_> {
             let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
             task.to_str()?.parse().ok()
         })
+    }
+
+    /// Returns whether this process is inside a task that it does not let us know: it has a supervisor above whose files it may
+    /// not see. Then it counts as inside a task of an unknown session.
+    #[must_use]
+    pub fn is_in_unknown_task(&self) -> bool {
+        self.enclosing_task().is_none() && platform::has_closed_supervisor_above(std::process::id())
     }
 
     /// Returns whether this process may act for a session. Outside of tasks it may act for any. Inside a task it may
@@ -49,7 +59,12 @@ impl Approvals<'_> {
             let session = kept_agent(&session).map_or(session, |agent| child_session(&agent));
             (session != DEFAULT_SESSION).then_some((task, session))
         });
-        let Some((task, session)) = of_task else { return named.map(str::to_owned) };
+        let Some((task, session)) = of_task else {
+            if self.is_in_unknown_task() {
+                return Some(UNKNOWN_SESSION.to_owned());
+            }
+            return named.map(str::to_owned);
+        };
         let is_kept_here = |named: &str| {
             let holders = lease::holders(self.base.home.session(named).path());
             holders.into_iter().any(|(_, holder)| self.task_above(holder).as_ref() == Some(&task))

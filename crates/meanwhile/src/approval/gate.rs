@@ -14,7 +14,7 @@ use mw_policy::{Decision, Tool, ToolClass, Verdict, steps};
 use super::asker::{Asked, Asker};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
-use super::question::{POLL_INTERVAL, Silence, answer_timeout, unanswered};
+use super::question::{NoAnswer, POLL_INTERVAL, answer_timeout, unanswered};
 use crate::approval::Approvals;
 use crate::database::Lookup;
 use crate::disk::platform;
@@ -37,19 +37,22 @@ pub struct GatedCall<'a> {
 }
 
 impl Approvals<'_> {
-    /// Decides about a start. `added` lists the variables that the call adds to the environment. The approval is stored in the
-    /// request, which must then be started unchanged.
+    /// Decides about a start. `added` lists the variables that the call adds to the environment. The grant is stored in the
+    /// request, which must then be started with the returned approval and otherwise unchanged.
     ///
     /// # Errors
     /// When policy or a person denies it, nobody answers, or `added` has a reserved variable.
     pub fn pass_start(
         &self,
-        request: &TaskRequest,
+        request: &mut TaskRequest,
         added: &[(String, String)],
         gated_call: &GatedCall<'_>,
     ) -> Result<Approval> {
         check_set_variables(added.iter().map(|(name, _)| name.as_bytes()))?;
-        let verdict = gated_call.policy.verdict(gated_call.tool, Some(&request.command), &request.cwd, added);
+        let policy = gated_call.policy;
+        let (verdict, grant) =
+            policy.verdict_of_start(gated_call.tool, &request.command, &request.cwd, added);
+        request.grant = grant;
         let set = added
             .iter()
             .map(|(name, value)| EnvVar { name: name.as_str().into(), value: value.as_str().into() });
@@ -68,7 +71,8 @@ impl Approvals<'_> {
         }
         let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
         let mut action = self.start_of(&request.command, cwd, &request.limits)?;
-        if let ProposedAction::Start { expected, awaited, env, .. } = &mut action {
+        if let ProposedAction::Start { expected, awaited, env, grant, .. } = &mut action {
+            *grant = request.grant.as_ref().map(|task| task.grant.clone());
             *env = set;
             expected.clone_from(&request.expected);
             *awaited = gated_call.tool.class == ToolClass::Awaits;
@@ -79,8 +83,8 @@ impl Approvals<'_> {
         self.pass(&proposal, verdict.decision, gated_call).map(Approval::Granted)
     }
 
-    /// Decides once about a command that another program will run. The caller has judged it already. The environment of the
-    /// request holds only what the call sets.
+    /// Gets approval for one execution by another program. The caller has already evaluated the policy. The environment of
+    /// the request holds only what the call sets.
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start).
@@ -96,7 +100,7 @@ impl Approvals<'_> {
         }
     }
 
-    /// Decides about a further run of a task.
+    /// Decides about another run of a task.
     ///
     /// # Errors
     /// As [`Approvals::pass_start`](crate::engine::Approvals::pass_start); or when there is no such task.
@@ -104,11 +108,23 @@ impl Approvals<'_> {
         let spec =
             self.base.home.task(&Lookup::on(&self.base.database).resolve_to_act(handle, scope)?).spec()?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
-        let verdict = gated_call.policy.verdict(gated_call.tool, Some(&spec.command), cwd, &[]);
+        let (tool, policy) = (gated_call.tool, gated_call.policy);
+        // It runs again with its grant, whatever it would get now.
+        let verdict = match &spec.grant {
+            Some(own) => {
+                let (confined, now) = policy.verdict_of_start(tool, &spec.command, cwd, &[]);
+                let is_enough = now.is_some_and(|now| now.grant.includes(&own.grant));
+                if is_enough { confined } else { policy.verdict(tool, Some(&spec.command), cwd, &[]) }
+            }
+            None => policy.verdict(tool, Some(&spec.command), cwd, &[]),
+        };
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
-        let action = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
+        let mut action = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
+        if let ProposedAction::Start { grant, .. } = &mut action {
+            *grant = spec.grant.as_ref().map(|task| task.grant.clone());
+        }
         let digest = digest_of_spec(&spec);
         let proposal = self.proposal(&spec.session, gated_call.tool, action, digest, &verdict)?;
         let proposal = with_secrets(proposal, &spec.env);
@@ -169,6 +185,7 @@ impl Approvals<'_> {
             took_ms,
             awaited: false,
             env: Vec::new(),
+            grant: None,
         })
     }
 
@@ -225,10 +242,10 @@ impl Approvals<'_> {
             }
             Asked::Dismissed => {
                 // Another answer may have arrived at the same moment.
-                let no_answer = || Err(unanswered(&proposal, &Silence::Dismissed, gated_call.policy));
+                let no_answer = || Err(unanswered(&proposal, &NoAnswer::Dismissed, gated_call.policy));
                 return self.standing(&proposal)?.unwrap_or_else(no_answer);
             }
-            Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, gated_call.policy)),
+            Asked::Later => return Err(unanswered(&proposal, &NoAnswer::Pending, gated_call.policy)),
             Asked::Elsewhere => {}
         }
         loop {
@@ -237,7 +254,7 @@ impl Approvals<'_> {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !gated_call.asker.still_waits() {
-                let waited = Silence::Waited(answer_timeout(gated_call.policy));
+                let waited = NoAnswer::Waited(answer_timeout(gated_call.policy));
                 return Err(unanswered(&proposal, &waited, gated_call.policy));
             }
             listener.wait(left.min(POLL_INTERVAL));

@@ -8,7 +8,7 @@ use mw_policy::Files;
 
 use crate::disk::optional_file::is_absent;
 
-/// Most bytes of a script whose content is judged.
+/// Maximum length of a script whose content is judged, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
 
 /// Entries that mark the root of a project.
@@ -36,6 +36,10 @@ impl Files for LocalFiles {
         let mut text = String::new();
         File::open(absolute).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
         Some(text)
+    }
+
+    fn exists(&self, absolute: &str) -> bool {
+        !matches!(fs::symlink_metadata(absolute), Err(error) if is_absent(&error))
     }
 }
 

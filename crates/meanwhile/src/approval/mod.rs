@@ -34,5 +34,5 @@ use crate::base::part;
 
 part! {
     /// Decides what may run, asks for approval, and records the answers.
-    Approvals
+    pub struct Approvals;
 }

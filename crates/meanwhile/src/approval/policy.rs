@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mw_model::CommandSpec;
-use mw_policy::{CommandText, Dialect, Mode, Request, Rules, Tool, Verdict, decide};
+use crate::task::ASK_MARK;
+use mw_model::{CommandSpec, Grant, RawText, TaskGrant};
+use mw_policy::{
+    CommandText, Confined, Decision, Dialect, Mode, Reason, Request, Rules, Tool, Verdict, decide,
+};
 
 use super::local_files::{LocalFiles, project_of};
 
@@ -45,6 +48,29 @@ pub struct Policy {
     pub user_home: Option<PathBuf>,
     /// How long an approval request stays open.
     pub timeouts: ApprovalTimeouts,
+    /// How far the tasks that are started through this gate are confined to their grants.
+    pub confined: Confined,
+}
+
+/// Returns what a command needs beyond its confinement, as its caller says in the first line.
+fn needs_more(command: &CommandSpec) -> Option<String> {
+    let CommandSpec::Shell { script, .. } = command else { return None };
+    let script = script.to_lossy();
+    Some(script.trim_start().strip_prefix(ASK_MARK)?.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+/// Turns the verdict about a confined command into a question whether it may run without a confinement.
+fn ask_for_everything(verdict: &mut Verdict, need: &str, mode: Mode) {
+    let least = match mode {
+        Mode::Ci | Mode::Plan => Decision::Deny,
+        Mode::Safe | Mode::Auto => Decision::Ask,
+        Mode::Dangerous => Decision::Allow,
+    };
+    verdict.decision = verdict.decision.max(least);
+    verdict.grant = Grant::everything();
+    let why = format!("the agent asks to run it without a confinement: {need}");
+    verdict.effects.insert(0, why.clone());
+    verdict.reasons.insert(0, Reason { part: String::new(), why });
 }
 
 impl Policy {
@@ -60,7 +86,35 @@ impl Policy {
         self.project = Some(project_of(directory, self.user_home.as_deref()).unwrap_or_default());
     }
 
-    /// Decides about a call in a directory. `added` lists the variables that the call adds to the environment.
+    /// Decides about the start of a task, which is confined as far as this policy says.
+    pub(super) fn verdict_of_start(
+        &self,
+        tool: Tool,
+        command: &CommandSpec,
+        cwd: &Path,
+        added: &[(String, String)],
+    ) -> (Verdict, Option<TaskGrant>) {
+        let mut verdict = self.judge(tool, Some(command), cwd, added, self.confined);
+        if let Some(need) = needs_more(command).filter(|_| self.confined != Confined::No) {
+            ask_for_everything(&mut verdict, &need, self.mode);
+        }
+        let raw = |path: &Path| RawText::from(path.as_os_str().as_bytes());
+        let grant = (self.confined != Confined::No).then(|| TaskGrant {
+            grant: verdict.grant.clone(),
+            project: Some(self.project_around(cwd)).filter(|path| path.is_absolute()).map(|path| raw(&path)),
+            home: self.user_home.as_deref().map(raw),
+            strict: self.confined == Confined::Fully,
+        });
+        (verdict, grant)
+    }
+
+    /// Returns the project that a call in a directory belongs to; empty if there is none.
+    fn project_around(&self, cwd: &Path) -> PathBuf {
+        let own = || project_of(cwd, self.user_home.as_deref()).unwrap_or_default();
+        self.project.clone().unwrap_or_else(own)
+    }
+
+    /// Decides about a call that is not confined, in a directory. `added` lists the variables that the call adds to the environment.
     #[must_use]
     pub fn verdict(
         &self,
@@ -68,6 +122,29 @@ impl Policy {
         command: Option<&CommandSpec>,
         cwd: &Path,
         added: &[(String, String)],
+    ) -> Verdict {
+        self.judge(tool, command, cwd, added, Confined::No)
+    }
+
+    /// Decides about the start of a task, as for a model, without starting it.
+    #[must_use]
+    pub fn verdict_confined(
+        &self,
+        tool: Tool,
+        command: Option<&CommandSpec>,
+        cwd: &Path,
+        added: &[(String, String)],
+    ) -> Verdict {
+        self.judge(tool, command, cwd, added, self.confined)
+    }
+
+    fn judge(
+        &self,
+        tool: Tool,
+        command: Option<&CommandSpec>,
+        cwd: &Path,
+        added: &[(String, String)],
+        confined: Confined,
     ) -> Verdict {
         let words: Vec<String>;
         let (shell, script);
@@ -79,13 +156,12 @@ impl Policy {
                 Some(CommandText::Script { shell: &shell, text: &script })
             }
             Some(CommandSpec::Argv(argv)) => {
-                words = argv.iter().map(mw_model::RawText::to_lossy).collect();
+                words = argv.iter().map(RawText::to_lossy).collect();
                 Some(CommandText::Words(&words))
             }
         };
         let text = |path: &Path| String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
-        let own = || project_of(cwd, self.user_home.as_deref()).unwrap_or_default();
-        let project = self.project.clone().unwrap_or_else(own);
+        let project = self.project_around(cwd);
         let real = |path: &PathBuf| Some(text(&fs::canonicalize(path).ok()?));
         let writable: Vec<_> = self.writable.iter().filter_map(real).collect();
         decide(&Request {
@@ -99,6 +175,7 @@ impl Policy {
             writable: &writable,
             env: added,
             ci_reads: self.ci_reads,
+            confined,
             rules: &self.rules,
             files: &LocalFiles,
         })

@@ -37,8 +37,8 @@ impl Approvals<'_> {
     pub(super) fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.timeouts.keep)?;
         let joined = self.base.database.transact(|transaction| {
-            let known = transaction.proposed(&proposal.session, &proposal.digest)?;
-            let stands = known.filter(|entry| match &entry.state {
+            let known = transaction.proposed(proposal)?;
+            let open = known.filter(|entry| match &entry.state {
                 ApprovalState::Open | ApprovalState::Approved { .. } => true,
                 // A denial stays valid for a while, so that a person is not asked again at once.
                 ApprovalState::Denied { at, by, .. } => {
@@ -47,10 +47,10 @@ impl Approvals<'_> {
                 }
                 ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => false,
             });
-            if stands.is_none() {
+            if open.is_none() {
                 transaction.propose(proposal, &ApprovalState::Open)?;
             }
-            Ok(stands)
+            Ok(open)
         })?;
         if let Some(entry) = joined {
             return Ok(entry.proposal);
@@ -96,7 +96,7 @@ fn subject(proposal: &Proposal) -> String {
 }
 
 /// Why an open approval request has no answer yet.
-pub(super) enum Silence {
+pub(super) enum NoAnswer {
     /// A person is about to be asked.
     Pending,
     /// Nobody answered within this time.
@@ -105,11 +105,11 @@ pub(super) enum Silence {
     Dismissed,
 }
 
-pub(super) fn unanswered(proposal: &Proposal, silence: &Silence, policy: &Policy) -> Error {
-    let waited = match silence {
-        Silence::Pending | Silence::Waited(Duration::ZERO) => String::new(),
-        Silence::Waited(wait) => format!(", and nobody answered within {} s", wait.as_secs()),
-        Silence::Dismissed => ", and the request was closed without an answer".to_owned(),
+pub(super) fn unanswered(proposal: &Proposal, no_answer: &NoAnswer, policy: &Policy) -> Error {
+    let waited = match no_answer {
+        NoAnswer::Pending | NoAnswer::Waited(Duration::ZERO) => String::new(),
+        NoAnswer::Waited(wait) => format!(", and nobody answered within {} s", wait.as_secs()),
+        NoAnswer::Dismissed => ", and the request was closed without an answer".to_owned(),
     };
     Error::NeedsApproval {
         message: format!("approval required{waited}: {}: {}", subject(proposal), proposal.reasons.join("; ")),

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use mw_model::Dialect;
 use mw_policy::Mode;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::approval::Approvals;
 use crate::error::{Error, HomeProblem, Result};
@@ -15,12 +17,13 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionPolicy {
     /// The approval mode.
-    pub mode: String,
+    pub mode: Mode,
     /// Whether a person chose the mode for this session. Settings around a call then change it in neither direction.
     #[serde(default)]
     pub is_chosen: bool,
-    /// The profile whose conventions apply.
-    pub profile: String,
+    /// The dialect whose conventions apply; stored as the name of its profile.
+    #[serde(rename = "profile", serialize_with = "write_profile", deserialize_with = "read_profile")]
+    pub dialect: Dialect,
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
     /// Writable directories besides the project.
@@ -38,9 +41,18 @@ impl SessionPolicy {
     /// Returns the mode of a call whose own settings say `present`.
     #[must_use]
     pub fn mode_beside(&self, present: Mode) -> Mode {
-        let laid_down = Mode::named(&self.mode).unwrap_or_default();
-        if self.is_chosen { laid_down } else { laid_down.or_stricter(present) }
+        if self.is_chosen { self.mode } else { self.mode.or_stricter(present) }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn write_profile<S: Serializer>(dialect: &Dialect, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(dialect.profile())
+}
+
+fn read_profile<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Dialect, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Dialect::of_profile(&name).ok_or_else(|| D::Error::custom(format!("unknown profile {name:?}")))
 }
 
 /// A file with rules.
@@ -86,6 +98,41 @@ impl Approvals<'_> {
         match written.version {
             VERSION => Ok(Some(written.rules)),
             other => Err(unreadable(format!("unknown format {other}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_mode_or_profile_makes_the_policy_unreadable() {
+        for dialect in Dialect::ALL {
+            for mode in Mode::ALL {
+                let rules = SessionPolicy {
+                    mode,
+                    is_chosen: true,
+                    dialect,
+                    ci_reads: false,
+                    writable: Vec::new(),
+                    directory: PathBuf::from("/"),
+                    rules: Vec::new(),
+                    within: None,
+                };
+                let mut stored = serde_json::to_value(&rules).unwrap();
+                assert_eq!(
+                    (&stored["mode"], &stored["profile"]),
+                    (&mode.name().into(), &dialect.profile().into())
+                );
+                assert_eq!(serde_json::from_value::<SessionPolicy>(stored.clone()).unwrap(), rules);
+                for field in ["mode", "profile"] {
+                    let known = stored[field].take();
+                    stored[field] = "later".into();
+                    assert!(serde_json::from_value::<SessionPolicy>(stored.clone()).is_err(), "{field}");
+                    stored[field] = known;
+                }
+            }
         }
     }
 }

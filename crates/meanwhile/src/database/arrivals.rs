@@ -90,8 +90,20 @@ impl Database {
     /// Records these arrivals; returns those that are done.
     pub(super) fn take_in_all(&self, store: &Store, ids: &[TaskId]) -> Result<HashSet<TaskId>> {
         let mut any = false;
-        let mut done = HashSet::new();
-        for some in ids.chunks(AT_ONCE) {
+        let (mut done, mut new) = (HashSet::new(), ids.to_vec());
+        if ids.len() <= AT_ONCE {
+            // Often the only task is one that is recorded already, or the one that this process is queueing. It needs no transaction.
+            let is_recorded = |id: &TaskId| Ok::<_, Error>(store.task(id)?.is_some());
+            new.clear();
+            for id in ids {
+                match is_recorded(id)? {
+                    true => _ = done.insert(id.clone()),
+                    false if self.is_being_written(id).unwrap_or(false) => {}
+                    false => new.push(id.clone()),
+                }
+            }
+        }
+        for some in new.chunks(AT_ONCE) {
             let transaction = store.begin()?;
             // Their slots may have belonged to tasks that have ended since.
             self.record_endings(&transaction)?;
@@ -141,13 +153,19 @@ impl Database {
         Ok(Arrival::New)
     }
 
+    /// Returns whether the starter of an arrival is still at work, and its command was not executed yet.
+    fn is_being_written(&self, id: &TaskId) -> Result<bool> {
+        let directory = self.home.task(id);
+        Ok(directory.is_being_started()? && directory.journal()?.is_empty())
+    }
+
     /// Reads an arrival; `None` while its starter still writes it, or if the starter was killed before it was
     /// complete.
     fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(TaskOnDisk, Findings)>> {
         let directory = self.home.task(id);
         directory.refuse_foreign()?;
         let was_told = directory.has_spec()? || directory.was_begun()?;
-        if !was_told || (directory.is_being_started()? && directory.journal()?.is_empty()) {
+        if !was_told || self.is_being_written(id)? {
             return Ok(None);
         }
         let found = TaskOnDisk::read(&self.home, directory.spec()?)?;

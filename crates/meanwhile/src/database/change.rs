@@ -13,9 +13,11 @@
 use mw_model::{Cause, Event, TaskId, TaskState, Timestamp};
 
 use super::ending::end_unsupervised;
+use super::findings::Findings;
 use super::stores::Database;
-use crate::disk::store::{Change, Transaction};
+use crate::disk::store::{Change, Store, Transaction};
 use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
 use crate::task::Task;
 
 /// A task inside the transaction that changes it.
@@ -38,16 +40,38 @@ impl Database {
         id: &TaskId,
         operation: impl FnOnce(&mut Changing<'_>) -> Result<T>,
     ) -> Result<T> {
+        let done = self.change_in(self.durable()?, id, operation)?;
+        done.ok_or_else(|| Error::NotFound(id.to_string()))
+    }
+
+    /// Like [`Database::change`], for a change that follows from the task's directory: on a full disk it is made in the
+    /// copy in memory, and repeated later. Returns `None` for a task that was removed.
+    pub(crate) fn change_if_present<T>(
+        &self,
+        id: &TaskId,
+        operation: impl FnOnce(&mut Changing<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let store = self.store()?;
+        self.change_in(&store, id, operation)
+    }
+
+    fn change_in<T>(
+        &self,
+        store: &Store,
+        id: &TaskId,
+        operation: impl FnOnce(&mut Changing<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let mut has_changed = false;
-        let done = self.transact(|transaction| {
-            let task = transaction.task(id)?.ok_or_else(|| Error::NotFound(id.to_string()))?;
+        let done = self.transact_in(store, |transaction| {
+            let Some(task) = transaction.task(id)? else { return Ok(None) };
             let now = self.clock.now();
             let mut changing = Changing { database: self, transaction, task, now, has_changed: false };
             let done = operation(&mut changing)?;
             has_changed = changing.has_changed;
-            Ok(done)
+            Ok(Some(done))
         })?;
         if has_changed {
+            fail_point("change-committed");
             self.announce();
         }
         Ok(done)
@@ -69,16 +93,36 @@ impl Changing<'_> {
         &self.task
     }
 
+    /// Returns the time of the change.
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Returns the transaction, for what is stored beside the task.
+    pub(crate) const fn transaction(&self) -> &Transaction<'_> {
+        self.transaction
+    }
+
     /// Appends an event and applies it to the task.
     pub(crate) fn apply(&mut self, event: &Event) -> Result<()> {
-        self.transaction.apply(&mut self.task, event, self.now, Change::default())?;
+        let change = Change::default();
+        self.database.record_event(self.transaction, &mut self.task, event, self.now, change)?;
         self.has_changed = true;
         Ok(())
     }
 
     /// Ends a task that has no supervisor.
     pub(crate) fn end(&mut self, cause: Cause) -> Result<()> {
-        end_unsupervised(&self.database.home, self.transaction, &mut self.task, cause, self.now)?;
+        end_unsupervised(self.database, self.transaction, &mut self.task, cause, self.now)?;
+        self.has_changed = true;
+        Ok(())
+    }
+
+    /// Gives a foreground task its short handle. A queued task then starts in the background.
+    pub(crate) fn set_handle_number(&mut self, handle_number: u64) -> Result<()> {
+        self.task.handle_number = Some(handle_number);
+        self.task.foreground &= !matches!(self.task.state, TaskState::Pending { .. });
+        self.transaction.set_handle_number(&self.task)?;
         self.has_changed = true;
         Ok(())
     }
@@ -98,9 +142,15 @@ impl Changing<'_> {
             TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => false,
         };
         if !is_settled {
-            let findings = self.database.look_at(&self.task)?;
-            self.has_changed |= self.database.apply_findings(self.transaction, &mut self.task, &findings)?;
+            self.record(&self.database.look_at(&self.task)?)?;
         }
         Ok(())
+    }
+
+    /// Applies what was found in the task's directory; returns whether any of it was new.
+    pub(super) fn record(&mut self, findings: &Findings) -> Result<bool> {
+        let is_new = self.database.apply_findings(self.transaction, &mut self.task, findings)?;
+        self.has_changed |= is_new;
+        Ok(is_new)
     }
 }

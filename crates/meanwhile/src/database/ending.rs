@@ -3,10 +3,10 @@
 use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Exit, Timestamp};
 
-use crate::disk::home::Home;
+use super::stores::Database;
+use crate::disk::log_names::drop_empty_name;
 use crate::disk::optional_file::is_absent;
 use crate::disk::store::{Change, Transaction};
-use crate::disk::task_dir::log_names::drop_empty_name;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Result, is_disk_full};
 use crate::task::{Task, ended_by};
@@ -14,12 +14,13 @@ use crate::task::{Task, ended_by};
 /// Records such an ending in the task's directory and then in the database, because a lost database is rebuilt from
 /// the directories.
 pub(crate) fn end_unsupervised(
-    home: &Home,
+    database: &Database,
     transaction: &Transaction<'_>,
     task: &mut Task,
     cause: Cause,
     now: Timestamp,
 ) -> Result<()> {
+    let home = &database.home;
     // First move the files of the previous run out of the way.
     let archived = home.task(&task.id).archive_before(task);
     // No process saw the end, so its last output may not have been read.
@@ -43,9 +44,9 @@ pub(crate) fn end_unsupervised(
     }
     home.task(&task.id).end_metadata(&record.cause(), now);
     drop_empty_name(home, task);
-    transaction.apply(task, &ended_by(&record), now, change)?;
+    database.record_event(transaction, task, &ended_by(&record), now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {
-        transaction.call_deliverer();
+        database.spans_wait.set(true);
     }
     Ok(())
 }

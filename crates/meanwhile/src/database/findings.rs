@@ -111,7 +111,7 @@ impl Findings {
     /// Returns the first process of a run and its start time, if its supervisor recorded them.
     pub(crate) fn begun(&self, run: u32) -> Option<(Process, Timestamp)> {
         self.find(run, |entry| match entry {
-            JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
+            JournalEntry::Started { process, started_at, .. } => Some((process.clone(), *started_at)),
             _ => None,
         })
     }

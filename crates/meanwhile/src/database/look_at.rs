@@ -20,6 +20,22 @@ impl Database {
         self.look_as(task, Looker::Anybody)
     }
 
+    /// Returns whether a task that has not ended in the database has an exit record. Most have none, which one look shows.
+    pub(super) fn has_record(&self, task: &Task) -> Result<bool> {
+        let is_over = matches!(task.state, TaskState::Ended { .. });
+        Ok(!is_over && self.home.task(&task.id).result(task.state.run())?.is_some())
+    }
+
+    /// Returns whether a task runs under a supervisor, with nothing new to record. In the order of [`Database::look_at`].
+    pub(crate) fn runs_unchanged(&self, task: &Task) -> Result<bool> {
+        let directory = self.home.task(&task.id);
+        let is_running = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
+        Ok(is_running
+            && directory.is_supervised()?
+            && directory.result(task.state.run())?.is_none()
+            && directory.journal()?.len() as u64 == task.journal_seen)
+    }
+
     /// Like [`Database::look_at`], for the process that was starting the task and has given up: it holds the start lock
     /// itself.
     pub(crate) fn look_at_own_start(&self, task: &Task) -> Result<Findings> {

@@ -59,6 +59,29 @@ impl Lookup<'_> {
         self.resolve_as(handle, scope, Naming::Exact)
     }
 
+    /// Finds the newest task that was started in this directory; with `live_first`, the newest that has not ended, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn latest_in(&self, directory: &str, scope: &Scope, live_first: bool) -> Result<Option<TaskId>> {
+        let find = |is_live| {
+            self.database.healing(|| Ok(self.database.store()?.latest_in(directory, scope, is_live)?))
+        };
+        match if live_first { find(true)? } else { None } {
+            Some(live) => Ok(Some(live)),
+            None => find(false),
+        }
+    }
+
+    /// Returns names of tasks, those of the newest tasks first, for suggestions.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn names(&self, scope: &Scope) -> Result<Vec<String>> {
+        Ok(self.database.store()?.names(scope)?)
+    }
+
     fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
         // A full id needs no search in an unrestricted scope.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())

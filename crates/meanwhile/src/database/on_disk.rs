@@ -3,9 +3,10 @@
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
 
+use super::event::enter_earlier_end;
 use crate::disk::home::Home;
 use crate::disk::store::Transaction;
-use crate::disk::task_dir::DeliveredNews;
+use crate::disk::task_dir::DeliveredNotice;
 use crate::error::Result;
 use crate::span;
 use crate::span::RunFacts;
@@ -21,11 +22,11 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
     if !supervised || directory.result(run)?.is_some() {
         return Ok(None);
     }
-    Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
+    Ok(begun(task, JournalLine::of_run(&journal, run)))
 }
 
 /// Applies the journal of a run to its task; `None` unless the task is running afterwards.
-fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<Task> {
+fn begun<'a>(mut task: Task, journal: impl Iterator<Item = &'a JournalLine>) -> Option<Task> {
     let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
     apply(&Event::Reserved { since: Timestamp::default() })?;
     for line in journal {
@@ -66,7 +67,7 @@ pub(super) struct TaskOnDisk {
     begun: bool,
     /// The last run whose end was delivered to the owner.
     delivered_run: Option<u32>,
-    delivered_news: Vec<DeliveredNews>,
+    delivered_news: Vec<DeliveredNotice>,
     /// The exit records of earlier runs, as far as they exist.
     earlier: Vec<ExitRecord>,
 }
@@ -82,7 +83,7 @@ impl TaskOnDisk {
             let record = directory.earlier_result(run)?;
             earlier.extend(if record.is_some() { record } else { directory.result(run)? });
         }
-        let begun = journal.iter().any(|line| line.run == run) || directory.result(run)?.is_some();
+        let begun = JournalLine::of_run(&journal, run).next().is_some() || directory.result(run)?.is_some();
         let (delivered_run, delivered_news) = (directory.delivered_run()?, directory.delivered_news()?);
         Ok(Self { spec, task, journal, begun, delivered_run, delivered_news, earlier })
     }
@@ -105,7 +106,7 @@ impl TaskOnDisk {
         for record in
             self.earlier.iter().filter(|record| self.delivered_run.is_none_or(|run| run < record.run))
         {
-            transaction.tell_earlier_end(&task, record)?;
+            enter_earlier_end(transaction, &task, record)?;
         }
         if self.delivered_run == Some(task.state.run()) {
             transaction.mark_known(&task, spec.created_at)?;
@@ -127,9 +128,8 @@ impl TaskOnDisk {
     ) -> Result<()> {
         for record in &self.earlier {
             let run = record.run;
-            let mut of_run = self.journal.iter().filter(|line| line.run == run);
-            let started = of_run.find_map(|line| match &line.entry {
-                JournalEntry::Started { process, started_at } => Some((process.pid, *started_at)),
+            let started = JournalLine::find(&self.journal, run, |entry| match entry {
+                JournalEntry::Started { process, started_at, .. } => Some((process.pid, *started_at)),
                 _ => None,
             });
             let cause = record.cause();

@@ -3,8 +3,9 @@
 use std::fs;
 
 use super::stores::Database;
-use crate::disk::damage::{FileLock, is_damaged, rename_aside};
+use crate::disk::names::CHECK_DIR;
 use crate::disk::store::StoreError;
+use crate::disk::store::damage::{ReplacementLock, is_damaged, rename_aside};
 use crate::error::{Error, Result};
 
 impl Database {
@@ -24,7 +25,7 @@ impl Database {
             return false;
         }
         match error {
-            Error::Store(StoreError::BeingReplaced) => true,
+            Error::Store(error) if matches!(error.store_error(), StoreError::BeingReplaced) => true,
             Error::Store(damage) if damage.is_damage() => self.set_aside_if_damaged(),
             Error::EndedOnly { source, .. } => self.heal_after(source),
             _ => false,
@@ -34,7 +35,7 @@ impl Database {
     /// Sets the database aside if it is damaged. Returns whether the next call uses another one.
     pub fn set_aside_if_damaged(&self) -> bool {
         let database = self.home.database();
-        let lock = FileLock::of(&database);
+        let lock = ReplacementLock::of(&database);
         if !lock.take() {
             return false;
         }
@@ -42,7 +43,7 @@ impl Database {
         if self.uses_replaced_database() {
             return true;
         }
-        let scratch = self.home.root().join("checking");
+        let scratch = self.home.root().join(CHECK_DIR);
         let is_damaged = is_damaged(&database, &scratch);
         let _ = fs::remove_dir_all(&scratch);
         if !is_damaged {

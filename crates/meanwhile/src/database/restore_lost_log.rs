@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 
 /// How likely it is that changes are missing from the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum LogLoss {
     /// There is no sign of it.
     None,
     /// The last changes may be missing: the machine was booted after they were written.
@@ -32,23 +32,23 @@ pub(crate) enum Doubt {
 
 impl Database {
     /// Inspects the write-ahead log. Call this before the database is opened, because that creates an absent log.
-    pub(crate) fn doubt(&self) -> Doubt {
+    pub(crate) fn doubt(&self) -> LogLoss {
         match fs::metadata(self.home.database().with_extension("db-wal")) {
-            Ok(found) if found.len() == 0 => Doubt::Log,
+            Ok(found) if found.len() == 0 => LogLoss::Log,
             Ok(found) => {
                 let up = Duration::from_micros(platform::uptime_us().unsigned_abs());
                 let booted = SystemTime::now().checked_sub(up);
                 let is_older = booted.zip(found.modified().ok()).is_some_and(|(boot, log)| log < boot);
-                if is_older { Doubt::Tail } else { Doubt::None }
+                if is_older { LogLoss::Tail } else { LogLoss::None }
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Doubt::Log,
-            Err(_) => Doubt::None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => LogLoss::Log,
+            Err(_) => LogLoss::None,
         }
     }
 
     /// Brings a database whose log may be lost up to date with the directories. Tasks that it does not have, or has
     /// from an earlier run, are put on the list of arrivals. Ends that were already delivered are not delivered again.
-    pub(crate) fn mend(&self, store: &Store, doubt: Doubt) -> Result<()> {
+    pub(crate) fn mend(&self, store: &Store, doubt: LogLoss) -> Result<()> {
         let transaction = store.begin()?;
         let known: HashMap<TaskId, Outline> = transaction.outlines()?.into_iter().collect();
         let on_disk: HashSet<TaskId> = self.home.task_ids()?.into_iter().collect();
@@ -66,7 +66,7 @@ impl Database {
         arriving.sort();
         let is_behind = arriving.iter().filter(|(_, _, is_known)| *is_known);
         let mut going: Vec<_> = is_behind.map(|(_, id, _)| (*id).clone()).collect();
-        if doubt == Doubt::Log {
+        if doubt == LogLoss::Log {
             for id in known.keys().filter(|id| !on_disk.contains(id)) {
                 if !self.runs_without_directory(&transaction, id)? {
                     going.push(id.clone());

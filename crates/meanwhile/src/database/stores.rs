@@ -5,11 +5,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::restore_lost_log::Doubt;
+use super::restore_lost_log::LogLoss;
 use crate::clock::Clock;
 use crate::disk::home::Home;
-use crate::disk::store::{Opened, Store, StoreError, Transaction};
-use crate::error::{Error, Result};
+use crate::disk::store::{Opened, Store, Transaction};
+use crate::error::{DatabaseError, Error, Result};
 use crate::settings::Settings;
 
 /// How often a process that uses the copy checks whether the disk has room again.
@@ -26,6 +26,8 @@ pub(crate) struct Database {
     pub(super) clock: Arc<dyn Clock>,
     disk: OpenStores,
     copy: RefCell<Option<MemoryCopy>>,
+    /// Whether spans were stored that no supervisor exports at its end. `announce` starts a process that does.
+    pub(super) spans_wait: Cell<bool>,
     /// Whether this process is `mw settle`, which runs hooks and removes old tasks itself.
     pub(crate) settles_itself: Cell<bool>,
 }
@@ -81,8 +83,9 @@ impl Deref for InUse<'_> {
 impl Database {
     /// Returns the database of a home, without opening it.
     pub(crate) fn new(settings: Arc<Settings>, home: Home, clock: Arc<dyn Clock>) -> Self {
-        let settles_itself = Cell::new(false);
-        Self { settings, home, clock, disk: OpenStores::default(), copy: RefCell::default(), settles_itself }
+        let (disk, copy) = (OpenStores::default(), RefCell::default());
+        let (spans_wait, settles_itself) = (Cell::new(false), Cell::new(false));
+        Self { settings, home, clock, disk, copy, spans_wait, settles_itself }
     }
 
     /// Returns whether this process has an open transaction.
@@ -132,7 +135,7 @@ impl Database {
     }
 
     /// Continues with a copy in memory, because the disk is full.
-    fn use_copy(&self, earlier: Option<MemoryCopy>, error: StoreError) -> Result<()> {
+    fn use_copy(&self, earlier: Option<MemoryCopy>, error: DatabaseError) -> Result<()> {
         let store = match (earlier, self.disk.get()) {
             (Some(earlier), _) => earlier.store,
             (None, Some(disk)) => disk.copy_to_memory()?,
@@ -142,7 +145,6 @@ impl Database {
                 Err(_) => self.rebuild_for_now().map_err(|_| error)?,
             },
         };
-        store.tells_batches.set(self.settings.batch_notices);
         self.take_in_for_now(&store)?;
         self.copy.replace(Some(MemoryCopy { store, full_at: Instant::now() }));
         Ok(())
@@ -150,7 +152,16 @@ impl Database {
 
     /// Runs an operation in one transaction. If it fails, nothing has changed.
     pub(crate) fn transact<T>(&self, operation: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let done = self.durable()?.begin().map_err(Error::from).and_then(|transaction| {
+        self.transact_in(self.durable()?, operation)
+    }
+
+    /// Like [`Database::transact`], in the database on disk or in a copy.
+    pub(super) fn transact_in<T>(
+        &self,
+        store: &Store,
+        operation: impl FnOnce(&Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let done = store.begin().map_err(Error::from).and_then(|transaction| {
             let done = operation(&transaction)?;
             transaction.commit()?;
             Ok(done)
@@ -165,11 +176,6 @@ impl Database {
             InUse::Disk(store) => vec![InUse::Disk(store)],
             copy @ InUse::Copy(_) => vec![copy, InUse::Disk(self.on_disk()?)],
         })
-    }
-
-    /// Returns, once, whether spans were recorded that no process exports unless it is started.
-    pub(crate) fn take_spans_wait(&self) -> bool {
-        self.disk.get().is_some_and(|store| store.spans_wait.take())
     }
 
     fn up_to_date(&self) -> Result<&Store> {
@@ -195,18 +201,17 @@ impl Database {
         let doubt = self.doubt();
         let mut store = match Store::open(&self.home.database())? {
             Opened::Ready(store) => {
-                store.tells_batches.set(self.settings.batch_notices);
-                if doubt != Doubt::None {
+                if doubt != LogLoss::None {
                     self.mend(&store, doubt)?;
                 }
                 store
             }
-            Opened::Behind(mut store) => {
-                store.tells_batches.set(self.settings.batch_notices);
+            Opened::Behind(mut store, lock) => {
                 store.bring_up_to_date(|transaction| {
                     self.rebuild(transaction)?;
                     self.note_purge(transaction)
                 })?;
+                drop(lock);
                 store
             }
         };

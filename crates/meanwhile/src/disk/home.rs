@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{ARRIVALS_FILE, BELLS_DIR, SESSIONS_DIR, TASKS_DIR, WAITING_FILE};
-use mw_model::{TaskId, Timestamp};
+use mw_model::{TaskId, TaskSpec, Timestamp};
 
 use super::arrivals::Arrivals;
 use super::file_lock::open_private;
@@ -14,8 +14,14 @@ use super::optional_file::{cannot_inspect, look};
 use super::session_dir::dir::SessionDir;
 use super::session_dir::holder_loss;
 use super::task_dir::{StartHold, TaskDir};
+use crate::disk::names::{DATABASE_FILE, SLOTS_DIR};
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
+
+/// Returns whether a directory is the cover that a confined process sees instead of the home: nobody may read it.
+fn is_covered(found: &fs::Metadata) -> bool {
+    found.is_dir() && found.mode() & 0o777 == 0
+}
 
 /// A checked home directory.
 #[derive(Clone, Debug)]
@@ -33,6 +39,7 @@ impl Home {
         // Without a trailing slash, which would follow a link.
         let home = Self { root: root.components().collect() };
         match fs::symlink_metadata(&home.root) {
+            Ok(found) if is_covered(&found) => return Err(Error::Home(HomeProblem::Hidden(home.root))),
             Ok(found) => home.check(&found)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => home.make()?,
             Err(error) => return Err(home.unusable(&error.to_string())),
@@ -119,13 +126,13 @@ impl Home {
 
     /// Returns the directory of the slots over all sessions.
     pub(crate) fn common_slots(&self) -> PathBuf {
-        self.root.join("slots")
+        self.root.join(SLOTS_DIR)
     }
 
     /// Returns the path of the database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
-        self.root.join("meanwhile.db")
+        self.root.join(DATABASE_FILE)
     }
 
     /// Returns the directory of all task directories.
@@ -171,19 +178,23 @@ impl Home {
         })
     }
 
-    /// Stores that a task belongs to another session, or is now in the background.
-    pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
-        let mut spec = self.task(&task.id).spec()?;
+    /// Stores the session and the numbers of a task that belongs to another session or is now in the background. Returns
+    /// the spec as it was.
+    pub(crate) fn store_owner(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<TaskSpec> {
+        let before = self.task(&task.id).spec()?;
+        let mut spec = before.clone();
         if spec.session != task.session {
             // Its starter and the host of the old session have no part in the new session.
             spec.starter = None;
             let grace_ms = spec.bond.map_or(grace_ms, |bond| bond.grace_ms);
-            spec.bond = holder_loss::bond(self, &task.session, spec.lifetime, grace_ms, now);
+            let session = self.session(&task.session);
+            spec.bond = holder_loss::bond(session.path(), &task.session, spec.lifetime, grace_ms, now);
         }
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);
         spec.foreground = task.foreground;
-        self.task(&task.id).replace_spec(&spec)
+        self.task(&task.id).replace_spec(&spec)?;
+        Ok(before)
     }
 }
 

@@ -4,13 +4,14 @@
 //! mark and exit, and the process that has the turn looks once more if it finds the mark.
 //!
 //! ```text
-//! has the turn   remove the mark ▸ settle ▸ release the lock ▸ is there a mark? ▸ take the turn again
+//! has the turn   remove the mark ▸ settle ▸ once more if there is a mark ▸ release the lock ▸ a mark now? ▸ take the turn again
 //! another        leave a mark ▸ try the lock again ▸ busy: the owner looks for marks later, and finds this one
 //! ```
 //!
-//! A supervisor follows the same rule before it executes `mw settle`.
+//! A supervisor follows the same rule before it executes `mw settle`, which gets the locked file as its standard input.
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -22,17 +23,20 @@ use crate::fail_point::fail_point;
 
 /// The turn of this process. It is released when dropped.
 pub(crate) struct SettleTurn {
-    /// Absent if the lock cannot be used. Then this process works beside others.
+    /// Absent if the lock cannot be used. Then this process works concurrently with others.
     lock: Option<File>,
     mark: PathBuf,
     is_wanted: bool,
 }
 
 impl SettleTurn {
-    /// Takes the turn; `None` if another process has it and will see that there is more to do.
-    pub(crate) fn take(home: &Home) -> Option<Self> {
+    /// Takes the turn; `None` if another process has it and will see that there is more to do. A supervisor may have taken it
+    /// for this process, and hands over its lock.
+    pub(crate) fn take(home: &Home, handed_over: Option<File>) -> Option<Self> {
         let mark = home.root().join(UNSETTLED_FILE);
         let lock = open_private(&home.root().join(SETTLING_FILE)).ok();
+        let lock =
+            lock.map(|lock| handed_over.filter(|handed_over| is_same(handed_over, &lock)).unwrap_or(lock));
         let turn = Self { lock, mark, is_wanted: false };
         match turn.try_lock() {
             Ok(()) => Some(turn.begun()),
@@ -53,9 +57,14 @@ impl SettleTurn {
         self.is_wanted
     }
 
-    /// Releases the turn. Takes it again if another process has left a mark meanwhile.
+    /// Keeps the turn if another process has left a mark; else releases it, and takes it again if a mark was left meanwhile.
     pub(crate) fn once_more(self) -> Option<Self> {
-        self.lock.as_ref()?.unlock().ok()?;
+        let lock = self.lock.as_ref()?;
+        // Not released first: a process that ends now would begin to settle beside the end of this one.
+        if self.mark.exists() {
+            return Some(self.begun());
+        }
+        lock.unlock().ok()?;
         fail_point("settle-released");
         // If another process has the turn by now, it sees everything that was marked before it began.
         (self.mark.exists() && self.try_lock().is_ok()).then(|| self.begun())
@@ -79,6 +88,11 @@ impl SettleTurn {
     }
 }
 
+fn is_same(one: &File, other: &File) -> bool {
+    let identity = |file: &File| file.metadata().ok().map(|found| (found.dev(), found.ino()));
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,39 +106,51 @@ mod tests {
     #[test]
     fn the_owner_takes_the_turn_again_if_another_process_left_a_mark() {
         let (_dir, home) = home();
-        let turn = SettleTurn::take(&home).unwrap();
+        let turn = SettleTurn::take(&home, None).unwrap();
         assert!(!turn.is_wanted());
-        assert!(SettleTurn::take(&home).is_none());
-        assert!(SettleTurn::take(&home).is_none());
+        assert!(SettleTurn::take(&home, None).is_none());
+        assert!(SettleTurn::take(&home, None).is_none());
         let turn = turn.once_more().expect("another process has left a mark");
         assert!(turn.is_wanted());
         assert!(turn.once_more().is_none());
-        assert!(!SettleTurn::take(&home).unwrap().is_wanted());
+        assert!(!SettleTurn::take(&home, None).unwrap().is_wanted());
+    }
+
+    #[test]
+    fn a_turn_that_was_handed_over_is_kept_and_another_file_is_ignored() {
+        let (dir, home) = home();
+        let lock = open_private(&home.root().join(SETTLING_FILE)).unwrap();
+        lock.lock().unwrap();
+        let other = File::create(dir.path().join("other")).unwrap();
+        assert!(SettleTurn::take(&home, Some(other)).is_none());
+        let turn = SettleTurn::take(&home, Some(lock)).unwrap();
+        assert!(turn.is_wanted(), "the first process has left a mark");
+        assert!(turn.once_more().is_none());
     }
 
     #[test]
     fn a_mark_left_for_a_killed_owner_is_seen_by_the_next_owner() {
         let (_dir, home) = home();
-        let killed = SettleTurn::take(&home).unwrap();
-        assert!(SettleTurn::take(&home).is_none());
+        let killed = SettleTurn::take(&home, None).unwrap();
+        assert!(SettleTurn::take(&home, None).is_none());
         drop(killed);
-        assert!(SettleTurn::take(&home).unwrap().is_wanted());
+        assert!(SettleTurn::take(&home, None).unwrap().is_wanted());
     }
 
     #[test]
     fn another_process_settles_beside_an_overdue_turn() {
         let (_dir, home) = home();
-        let overdue = SettleTurn::take(&home).unwrap();
+        let overdue = SettleTurn::take(&home, None).unwrap();
         let long_ago = SystemTime::now() - 2 * SETTLE_TIMEOUT;
         overdue.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
-        assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
+        assert!(SettleTurn::take(&home, None).is_some_and(|other| other.is_wanted()));
     }
 
     #[test]
     fn a_process_that_cannot_leave_a_mark_settles_without_the_turn() {
         let (_dir, home) = home();
         fs::create_dir(home.root().join(UNSETTLED_FILE)).unwrap();
-        let _turn = SettleTurn::take(&home).unwrap();
-        assert!(SettleTurn::take(&home).is_some_and(|other| other.is_wanted()));
+        let _turn = SettleTurn::take(&home, None).unwrap();
+        assert!(SettleTurn::take(&home, None).is_some_and(|other| other.is_wanted()));
     }
 }

@@ -18,9 +18,8 @@ use std::path::{Path, PathBuf};
 use mw_model::wire::SLOT_HELD;
 use mw_model::{QueueLimits, TaskKind};
 
-use super::file_lock::is_taken;
+use super::file_lock::{is_taken, open_below};
 use super::optional_file::present;
-use super::session_dir::dir::open_below;
 
 /// The kind of slots. Agents have their own, because they mostly wait for other tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

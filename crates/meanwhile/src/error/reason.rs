@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mw_model::approval::ProposalId;
-use mw_model::{LONGEST_SESSION_NAME, OutOfRange, TaskId};
+use mw_model::{OutOfRange, TaskId};
 use mw_policy::Mode;
 
 /// What is wrong with a request.
@@ -37,7 +37,7 @@ pub enum Invalid {
     NoSuchRun {
         /// The task.
         id: TaskId,
-        /// The run that was asked for.
+        /// The requested run.
         run: u32,
         /// The number of its last run.
         last: u32,
@@ -65,26 +65,6 @@ pub enum Invalid {
         /// What to write instead.
         hint: String,
     },
-}
-
-impl Invalid {
-    pub(super) fn hint(&self) -> String {
-        match self {
-            Self::EmptyCommand => "give a command to run".to_owned(),
-            Self::SessionName(_) => format!("use 1 to {LONGEST_SESSION_NAME} printable characters"),
-            Self::Deadline { .. } => "choose a shorter deadline, or none".to_owned(),
-            Self::Limit(wrong) => format!("use 0 for no limit, or {}", wrong.takes),
-            Self::Directory { .. } => "give an existing directory".to_owned(),
-            Self::NoSuchRun { last: 1, .. } => "choose run 1, or omit it for the latest".to_owned(),
-            Self::NoSuchRun { last, .. } => {
-                format!("choose a run from 1 to {last}, or omit it for the latest")
-            }
-            Self::NotAnAgent { .. } => "send it input, or restart it".to_owned(),
-            Self::EmptyMessage { .. } => "say what the agent should do next".to_owned(),
-            Self::AmbiguousProposal(_) => "use a longer part of the id".to_owned(),
-            Self::Other { hint, .. } => hint.clone(),
-        }
-    }
 }
 
 /// Why something is not allowed, whatever a person says now.
@@ -128,19 +108,6 @@ pub enum Denial {
     },
 }
 
-impl Denial {
-    pub(super) const fn hint(&self) -> &'static str {
-        match self {
-            Self::Policy { .. } => "the user can choose another mode",
-            Self::NotAsApproved => "start exactly the approved command, or request approval again",
-            Self::ChangedSince => "start it again",
-            Self::OtherCommand { .. } => "end it first, or choose another name",
-            Self::Closed { .. } => "look at the history of approval requests",
-            Self::InsideTask { .. } => "answer in a terminal outside the task; this attempt was recorded",
-        }
-    }
-}
-
 /// Why an approval request did not lead to an approval.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoConsent {
@@ -168,6 +135,9 @@ pub enum HomeProblem {
     /// No directory was given.
     #[error("no home directory")]
     Unset,
+    /// This process is confined, and the home is hidden from it.
+    #[error("mw cannot be used inside this task: it is confined, and the home directory {} is hidden from it", .0.display())]
+    Hidden(PathBuf),
     /// It cannot be created, read or written.
     #[error("cannot use the home directory {}: {why}", path.display())]
     Unusable {
@@ -179,7 +149,7 @@ pub enum HomeProblem {
     /// A part of it is not a directory.
     #[error("cannot use the home directory: {} is not a directory", .0.display())]
     NotADirectory(PathBuf),
-    /// It, or a part of it, is a symbolic link, which could be changed between two looks.
+    /// It, or a part of it, is a symbolic link, which could be changed between the check and the use.
     #[error("cannot use the home directory: {} is a symbolic link to {}", path.display(), target.display())]
     Link {
         /// The link.
@@ -203,24 +173,6 @@ pub enum HomeProblem {
     },
 }
 
-impl HomeProblem {
-    pub(super) fn hint(&self) -> String {
-        match self {
-            Self::Unset => "set a home directory".to_owned(),
-            Self::Unusable { .. } | Self::OtherUser(_) => "use a home directory that belongs to you".to_owned(),
-            Self::NotADirectory(path) => format!("move {} to another place", path.display()),
-            Self::Link { .. } => {
-                "use the directory itself as home; a part of it on another disk can be a bind mount".to_owned()
-            }
-            Self::Shared(_) => {
-                "check its contents and take away the write permission of others, or use another home directory"
-                    .to_owned()
-            }
-            Self::SessionPolicy { .. } => "end the session and start it again".to_owned(),
-        }
-    }
-}
-
 /// What has the place of a task's directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignEntry {
@@ -239,15 +191,4 @@ pub enum ForeignEntry {
     /// A directory without any file of a task.
     #[error("a directory that meanwhile did not make")]
     Unmarked,
-}
-
-impl ForeignEntry {
-    pub(super) const fn hint(&self) -> &'static str {
-        match self {
-            Self::Link { .. } => "remove the link; its target is not touched",
-            Self::NotADirectory => "move it to another place, or remove it",
-            Self::OtherUser => "ask its owner to move it",
-            Self::Unmarked => "move it to another place",
-        }
-    }
 }

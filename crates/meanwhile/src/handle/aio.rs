@@ -43,22 +43,24 @@ pub async fn next_notice(session: &Session, timeout: Duration) -> Result<Option<
 }
 
 /// Makes a call on a new thread, which starts immediately.
-pub fn call<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Call<T> {
+pub fn call<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Pending<T> {
     spawn(move |_| work())
 }
 
 /// A call that runs on its own thread.
 #[must_use = "the result of the call is lost"]
-pub struct Call<T>(Arc<Mutex<Slot<T>>>);
+pub struct Pending<T>(Arc<Mutex<CallResult<T>>>);
 
 /// Holds the result of a thread. Only the future owns it, so the result is discarded if the future is dropped.
-struct Slot<T> {
+struct CallResult<T> {
     done: Option<thread::Result<Result<T>>>,
     waker: Option<Waker>,
 }
 
-fn spawn<T: Send + 'static>(work: impl FnOnce(&dyn Fn() -> bool) -> Result<T> + Send + 'static) -> Call<T> {
-    let slot = Arc::new(Mutex::new(Slot { done: None, waker: None }));
+fn spawn<T: Send + 'static>(
+    work: impl FnOnce(&dyn Fn() -> bool) -> Result<T> + Send + 'static,
+) -> Pending<T> {
+    let slot = Arc::new(Mutex::new(CallResult { done: None, waker: None }));
     let owner: Weak<_> = Arc::downgrade(&slot);
     let run = move || {
         let wanted = || owner.strong_count() > 0;
@@ -72,14 +74,14 @@ fn spawn<T: Send + 'static>(work: impl FnOnce(&dyn Fn() -> bool) -> Result<T> + 
     if let Err(error) = thread::Builder::new().name("meanwhile".to_owned()).spawn(run) {
         lock(&slot).done = Some(Ok(Err(Error::io("cannot start a thread")(error))));
     }
-    Call(slot)
+    Pending(slot)
 }
 
-fn lock<T>(slot: &Mutex<Slot<T>>) -> MutexGuard<'_, Slot<T>> {
+fn lock<T>(slot: &Mutex<CallResult<T>>) -> MutexGuard<'_, CallResult<T>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T> Future for Call<T> {
+impl<T> Future for Pending<T> {
     type Output = Result<T>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
@@ -98,8 +100,8 @@ impl<T> Future for Call<T> {
     }
 }
 
-impl<T> fmt::Debug for Call<T> {
+impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("is_done", &lock(&self.0).done.is_some()).finish()
+        f.debug_struct("Pending").field("is_done", &lock(&self.0).done.is_some()).finish()
     }
 }

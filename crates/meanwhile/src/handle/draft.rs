@@ -5,12 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Place, RawText, ReadyWhen};
+use mw_model::{
+    CommandSpec, EnvVar, Grant, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskGrant, millis,
+};
 
 use super::command::with_args;
 use super::own_limits::OwnLimits;
 use super::surroundings;
 use super::task::TaskHandle;
+use crate::approval::project_of;
 use crate::error::Result;
 use crate::request::{IfRunning, TaskRequest};
 use crate::settings::{AtCapacity, Settings};
@@ -18,7 +21,7 @@ use crate::variables::check_not_reserved;
 
 /// A task that is not started yet.
 ///
-/// By default it runs in the directory, with the environment and the file mode mask of this process, with the limits in
+/// By default the task runs in the directory, with the environment and the umask of this process, with the limits in
 /// [`Settings::limits`], and ends with its session.
 #[derive(Clone, Debug)]
 #[must_use = "a draft does nothing until a session starts it"]
@@ -27,7 +30,7 @@ pub struct TaskDraft {
     request: TaskRequest,
     args: Vec<RawText>,
     cwd: Option<PathBuf>,
-    /// Whether it begins with the environment of this process.
+    /// Whether the task begins with the environment of this process.
     inherits: bool,
     env: Vec<EnvVar>,
     at_capacity: Option<AtCapacity>,
@@ -76,7 +79,7 @@ impl TaskDraft {
         Self { inherits: false, env: Vec::new(), ..self }
     }
 
-    /// Sets its name. [`TaskDraft::if_running`] decides what happens if a live task of the session has it.
+    /// Sets the name of the task. [`TaskDraft::if_running`] decides what happens if a live task of the session has it.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.request.name = Some(name.into());
         self
@@ -94,47 +97,53 @@ impl TaskDraft {
         self
     }
 
-    /// Puts it into a batch. The end of the last task of a batch produces an additional notification.
+    /// Puts the task into a batch. The end of the last task of a batch produces an additional notification.
     pub fn batch(mut self, name: impl Into<String>) -> Self {
         self.request.batch = Some(name.into());
         self
     }
 
-    /// Keeps its standard input open, for [`TaskHandle::input`].
+    /// Keeps the task's standard input open, for [`TaskHandle::input`].
     pub fn with_input(mut self) -> Self {
         self.request.io = Io::Stdin;
         self
     }
 
-    /// Runs it in a terminal of this size. The terminal also takes [`TaskHandle::input`].
+    /// Runs the task in a terminal of this size. The terminal also takes [`TaskHandle::input`].
     pub fn terminal(mut self, rows: u16, cols: u16) -> Self {
         self.request.io = Io::Pty { rows, cols };
         self
     }
 
-    /// Lets it outlive the session.
+    /// Lets the task write its log file itself. That is fast, but there is no cap, stdout and stderr are one stream, and a full
+    /// disk reaches the task.
+    pub fn direct(mut self) -> Self {
+        self.request.io = Io::Direct;
+        self
+    }
+
+    /// Lets the task outlive the session.
     pub fn detached(mut self) -> Self {
         self.request.lifetime = Lifetime::Detached;
         self
     }
 
-    /// Chooses where it runs. A task on [`Place::Mock`] does not run its command: its input decides what it prints and
-    /// how it ends.
+    /// Chooses where the task runs: here, on a mock, or on a back-end of the settings
+    /// ([`BackendSettings::place`](crate::settings::BackendSettings::place)). A task on [`Place::Mock`] does not run its command: its input decides what it prints
+    /// and how it ends. It has an open standard input and no terminal.
     pub fn on(mut self, place: Place) -> Self {
         self.request.place = place;
-        if place == Place::Mock {
-            self.request.io = Io::Stdin;
-        }
         self
     }
 
-    /// Queues it until another task has completed. If that task does not complete, this one is cancelled without being run.
+    /// Queues the task until another task has completed. If that one does not complete, this task is cancelled without
+    /// being run.
     pub fn after(mut self, task: &TaskHandle) -> Self {
         self.request.after.push(task.id().clone());
         self
     }
 
-    /// Sets its place in the queue: higher starts earlier. The default is 0.
+    /// Sets the priority in the queue: higher starts earlier. The default is 0.
     pub fn priority(mut self, priority: i32) -> Self {
         self.request.priority = priority;
         self
@@ -157,62 +166,70 @@ impl TaskDraft {
         self
     }
 
-    /// Ends it at this moment at the latest, queued or running.
+    /// Ends the task at this moment at the latest, queued or running.
     pub fn deadline(mut self, moment: SystemTime) -> Self {
         self.limits.deadline = Some(moment);
         self
     }
 
-    /// Limits the size of its log in bytes; 0 means no limit. The middle of longer output is dropped and counted.
+    /// Limits the size of the log in bytes; 0 means no limit. The middle of longer output is dropped and counted.
     pub fn output_cap(mut self, bytes: u64) -> Self {
         self.limits.output_cap = Some(bytes);
         self
     }
 
-    /// Sets how long it may be silent after a prompt before it counts as stalled; zero means never.
+    /// Sets how long the task may be silent after a prompt before it counts as stalled; zero means never.
     pub fn stall_after(mut self, silence: Duration) -> Self {
         self.limits.stall = Some(silence);
         self
     }
 
-    /// Sets the time between SIGTERM and SIGKILL when it is killed.
+    /// Sets the time between SIGTERM and SIGKILL when the task is killed.
     pub fn kill_grace(mut self, time: Duration) -> Self {
         self.limits.kill_grace = Some(time);
         self
     }
 
-    /// Limits the memory of all its processes together, in bytes.
+    /// Limits the memory of all processes of the task together, in bytes.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.limits.resources.memory = Some(bytes);
         self
     }
 
-    /// Limits the processor time of all its processes together.
+    /// Limits the CPU time of all processes of the task together.
     pub fn cpu_time(mut self, limit: Duration) -> Self {
-        self.limits.resources.cpu_time_ms = Some(super::own_limits::millis(limit));
+        self.limits.resources.cpu_time_ms = Some(millis(limit));
         self
     }
 
-    /// Limits how many processors it may keep busy. This needs a control group; without one the start is refused.
+    /// Limits how many processors the task may keep busy. This needs a control group; without one the start is refused.
     pub fn cpus(mut self, processors: f64) -> Self {
         self.limits.resources.milli_cpus = Some((processors * 1000.0).round() as u64);
         self
     }
 
-    /// Limits how many processes and threads it may have at a time.
+    /// Limits how many processes and threads the task may have at a time.
     pub fn max_processes(mut self, most: u64) -> Self {
         self.limits.resources.pids = Some(most);
         self
     }
 
-    /// Returns the variables that it sets, as text.
+    /// Confines the task to this grant; its project is that of the working directory. The kernel enforces it. Where it cannot,
+    /// the start is refused. A grant of everything does not confine.
+    pub fn confined(mut self, grant: Grant) -> Self {
+        self.request.grant = Some(TaskGrant { grant, ..TaskGrant::default() });
+        self
+    }
+
+    /// Returns the variables that the draft sets, as text.
     pub(super) fn variables(&self) -> Vec<(String, String)> {
         self.env.iter().map(|var| (var.name.to_lossy(), var.value.to_lossy())).collect()
     }
 
-    /// Completes it with the settings and with the directory, environment and file mode mask of this process.
+    /// Completes the draft with the settings and with the directory, environment and umask of this process.
     pub(super) fn request(self, session: &str, settings: &Settings) -> Result<TaskRequest> {
         let here = || surroundings::directory();
+        let added = self.variables();
         let cwd = self.cwd.map_or_else(here, |cwd| Ok(std::path::absolute(&cwd).unwrap_or(cwd)))?;
         let mut env = if self.inherits { surroundings::environment() } else { Vec::new() };
         for var in self.env {
@@ -220,15 +237,34 @@ impl TaskDraft {
             env.retain(|other| other.name != var.name);
             env.push(var);
         }
-        Ok(TaskRequest {
+        let grant = self.request.grant.map(|task| {
+            let home = surroundings::user_home();
+            let raw = |path: PathBuf| RawText::from(path.as_os_str().as_bytes());
+            let project = project_of(&cwd, home.as_deref()).map(raw);
+            TaskGrant { project, home: home.map(raw), ..task }
+        });
+        // The input of a mock is its script.
+        let io = if self.request.place == Place::Mock { Io::Stdin } else { self.request.io };
+        // The limits of the settings are those of this machine.
+        let mut usual = settings.limits.clone();
+        if self.request.place.has_driver() {
+            usual.resources = Resources::default();
+        }
+        let mut request = TaskRequest {
+            io,
+            grant,
             session: session.to_owned(),
             command: with_args(self.request.command, self.args),
             cwd,
             env,
             umask: surroundings::umask(),
             at_capacity: self.at_capacity.unwrap_or(settings.queue.at_capacity),
-            limits: self.limits.over(&settings.limits),
+            limits: self.limits.over(&usual),
             ..self.request
-        })
+        };
+        if !request.place.is_process() {
+            request.run_on(request.place.clone(), &added);
+        }
+        Ok(request)
     }
 }

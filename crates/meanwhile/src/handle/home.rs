@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mw_model::DEFAULT_SESSION;
 use mw_model::approval::{Answer, Proposal, ProposalId};
@@ -9,7 +10,7 @@ use mw_model::approval::{Answer, Proposal, ProposalId};
 use super::Listener;
 use super::session::Session;
 use super::surroundings;
-use crate::approval::ApprovalTimeouts;
+use crate::disk::home::Home;
 use crate::disk::store::{Filter, Page};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
@@ -100,12 +101,12 @@ impl Meanwhile {
     }
 
     /// Returns the approval requests that nobody has answered, oldest first, for a host that shows them to a person.
-    /// [`ApprovalTimeouts`] says how long one stays open.
+    /// A request stays open for the time `keep`.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn open_approvals(&self, timeout: ApprovalTimeouts) -> Result<Vec<Proposal>> {
-        let open = self.with(|runtime| runtime.approvals().open_approvals(timeout.keep))?;
+    pub fn open_approvals(&self, keep: Duration) -> Result<Vec<Proposal>> {
+        let open = self.with(|runtime| runtime.approvals().open_approvals(keep))?;
         Ok(open.into_iter().map(|entry| entry.proposal).collect())
     }
 
@@ -131,13 +132,16 @@ impl Meanwhile {
     #[doc(hidden)]
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
-        let runtime = idle.map_or_else(|| Runtime::open(self.shared.settings.clone()), Ok)?;
-        let done = work(&runtime).inspect_err(|error| _ = runtime.base.database.heal_after(error));
-        if matches!(done, Err(Error::Store(_) | Error::Io { .. } | Error::EndedOnly { .. })) {
-            return done;
-        }
+        let runtime = match idle {
+            // The home may have been removed since the last call.
+            Some(runtime) => Home::open(&self.shared.settings.home).map(|_| runtime)?,
+            None => Runtime::open(self.shared.settings.clone())?,
+        };
+        let done = work(&runtime).inspect_err(|error| runtime.note_failure(error));
+        // Another process may adopt these tasks before the next call.
+        runtime.base.untended.take();
         let mut idle = self.idle();
-        if idle.len() < MAX_IDLE {
+        if !runtime.has_failed.get() && idle.len() < MAX_IDLE {
             idle.push(runtime);
         }
         done

@@ -24,6 +24,6 @@ pub use session::Session;
 pub use task::{Output, TaskHandle};
 pub use wait::{Until, Waited};
 
-pub use crate::disk::store::EventRow as TaskEvent;
+pub use crate::disk::store::TaskEvent;
 pub use crate::disk::wake_up::Listener;
-pub use crate::read::output::GrepMatch as OutputMatch;
+pub use crate::read::output::OutputMatch;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use mw_model::{Limits, Resources, Timestamp};
+use mw_model::{Limits, Resources, Timestamp, millis};
 
 /// The limits that a draft sets.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl OwnLimits {
         let (own, usual_resources) = (self.resources, usual.resources);
         Limits {
             run_timeout_ms: self.run_timeout.map(millis).or(usual.run_timeout_ms),
-            deadline: self.deadline.map(timestamp).or(usual.deadline),
+            deadline: self.deadline.map(Timestamp::from).or(usual.deadline),
             output_cap: self.output_cap.unwrap_or(usual.output_cap),
             stall_ms: self.stall.map_or(usual.stall_ms, millis),
             kill_grace_ms: self.kill_grace.map_or(usual.kill_grace_ms, millis),
@@ -34,14 +34,4 @@ impl OwnLimits {
             ..usual.clone()
         }
     }
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Times before 1970 are clamped to the epoch.
-fn timestamp(moment: SystemTime) -> Timestamp {
-    let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }

@@ -18,8 +18,8 @@ use crate::disk::session_dir::lease::Lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
 use crate::live::kill::KillReport;
-use crate::notify::host::{DeliveryPolicy, Host};
 use crate::notify::ledger::MAX;
+use crate::notify::session_holder::{DeliveryPolicy, SessionHolder};
 use crate::request::TaskRequest;
 use crate::task::{Scope, Task};
 
@@ -106,8 +106,9 @@ impl Session {
         let variables = draft.variables();
         let mut request = draft.request(&self.name, self.home.settings())?;
         let gated_call = GatedCall { tool: START, policy, asker };
-        request.approval =
-            self.home.with(|runtime| runtime.approvals().pass_start(&request, &variables, &gated_call))?;
+        request.approval = self
+            .home
+            .with(|runtime| runtime.approvals().pass_start(&mut request, &variables, &gated_call))?;
         self.start_request(&request)
     }
 
@@ -247,7 +248,7 @@ impl Session {
     }
 
     /// Calls the engine as the holder of this session.
-    pub(super) fn as_host<T>(&self, work: impl FnOnce(&Host<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn as_host<T>(&self, work: impl FnOnce(&SessionHolder<'_>) -> Result<T>) -> Result<T> {
         self.home.with(|runtime| {
             let notifications = runtime.notifications();
             work(&notifications.host_with(&self.name, &self.hold.lease, DeliveryPolicy::Immediate))

@@ -45,6 +45,11 @@ pub fn home_directory(profile: Option<&str>) -> Option<PathBuf> {
         .or_else(|| Some(directory("HOME")?.join(".local/state/meanwhile")))
 }
 
+/// Returns the home directory of the user.
+pub(super) fn user_home() -> Option<PathBuf> {
+    env::var_os("HOME").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 /// Finds one of the executables of meanwhile.
 fn beside(name: &str) -> Result<PathBuf> {
     let own = env::current_exe().unwrap_or_default();
@@ -52,7 +57,7 @@ fn beside(name: &str) -> Result<PathBuf> {
     let on_path = || find_program(name, env::var_os("PATH").as_deref(), Path::new("/")).ok();
     near.into_iter().find(|file| file.is_file()).or_else(on_path).ok_or_else(|| {
         let message = format!("{name} was not found next to this program or on the PATH");
-        Error::invalid(message, "install it, or set Settings::programs")
+        Error::invalid(message, "install it, or set Settings::executables")
     })
 }
 
@@ -68,7 +73,7 @@ pub(super) fn directory() -> Result<PathBuf> {
     env::current_dir().map_err(Error::io("cannot use the current directory"))
 }
 
-/// Returns the file mode mask of this process. The system call for this also sets the mask, for all threads, so it is
+/// Returns the umask of this process. The system call for this also sets the mask, for all threads, so it is
 /// read from `/proc` instead.
 pub(super) fn umask() -> u32 {
     const USUAL: u32 = 0o022;

@@ -106,7 +106,7 @@ impl TaskHandle {
         self.kill_with(&KillRequest::term(OWNER.to_owned()))
     }
 
-    /// Sends a signal, such as [`SIGHUP`](mw_model::signal::SIGHUP), to its processes. SIGTERM, SIGINT and SIGKILL end it,
+    /// Sends a signal, such as [`SIGHUP`](crate::model::signal::SIGHUP), to its processes. SIGTERM, SIGINT and SIGKILL end it,
     /// as [`TaskHandle::kill`] does.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl TaskHandle {
         let report = self.session.home().with(|runtime| runtime.retention().clear(ids, None))?;
         match report.kept.into_iter().next() {
             None => Ok(()),
-            Some(kept) => Err(Error::Refused { id: kept.id.to_string(), message: kept.reason }),
+            Some(kept) => Err(Error::Kept(Box::new(kept))),
         }
     }
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 
 use super::home::Meanwhile;
-use super::own_limits::millis;
 use crate::error::Result;
 use crate::read::condition::{Condition, WaitRequest};
 use crate::task::Task;
+use mw_model::millis;
 
 /// What to wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]

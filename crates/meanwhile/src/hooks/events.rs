@@ -1,14 +1,15 @@
 //! The hooks that events of tasks call for.
 
-use mw_model::{Event, News, TaskId, signal_name};
+use mw_model::{Event, NoticeKind, TaskId, signal_name};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Hooks;
 use crate::disk::file_lock::{is_taken, open_private};
+use crate::disk::log_names;
+use crate::disk::names::HOOKS_LOCK;
 use crate::disk::session_dir::agent_sessions::kept_agent;
-use crate::disk::store::{EventRow, Transaction};
-use crate::disk::task_dir::log_names;
+use crate::disk::store::{TaskEvent, Transaction};
 use crate::error::{Error, Result};
 use crate::redact::Redaction;
 use crate::settings::HookSettings;
@@ -65,7 +66,7 @@ impl Hook {
 
 /// A hook to run, and its input.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Call {
+pub(super) struct UserHookCall {
     pub(super) hook: Hook,
     pub(super) payload: Value,
     pub(super) summary: String,
@@ -80,10 +81,9 @@ impl Hooks<'_> {
         if !self.base.settings.hooks.any() {
             return Ok(());
         }
-        self.base.database.settles_itself.set(true);
         let failed = || Error::io("cannot lock hooks");
         loop {
-            let lock = open_private(&self.base.home.root().join("hooks.lock")).map_err(failed())?;
+            let lock = open_private(&self.base.home.root().join(HOOKS_LOCK)).map_err(failed())?;
             if !is_taken(lock.try_lock()).map_err(failed())? {
                 return Ok(());
             }
@@ -100,7 +100,7 @@ impl Hooks<'_> {
     }
 
     /// Reads the next events, advances the position, and returns the hooks to run; `None` if there are no more events.
-    fn take_calls(&self) -> Result<Option<Vec<Call>>> {
+    fn take_calls(&self) -> Result<Option<Vec<UserHookCall>>> {
         self.base.database.transact(|transaction| {
             let events = transaction.all_events_after(transaction.mark(MARK)?, BATCH)?;
             let kept = transaction.take_hook_calls()?;
@@ -110,7 +110,7 @@ impl Hooks<'_> {
             let mut calls = Vec::new();
             for (seq, text) in kept {
                 // Skip events that another version wrote.
-                calls.extend(serde_json::from_str(&text).ok().map(|call: Call| (seq, call)));
+                calls.extend(serde_json::from_str(&text).ok().map(|call: UserHookCall| (seq, call)));
             }
             for event in &events {
                 if let Some(task) = transaction.task(&event.task)? {
@@ -139,7 +139,7 @@ impl Hooks<'_> {
 
     /// Returns the hook call for an event, without secrets; `None` for old events, for tasks that keep an agent alive,
     /// and for events without a hook.
-    fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
+    fn call_for(&self, event: &TaskEvent, task: Task) -> Option<UserHookCall> {
         let oldest = self.base.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         let is_delivered =
             kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
@@ -170,7 +170,7 @@ const fn is_in_background(event: &Event, run: u32, task: &Task) -> bool {
 }
 
 /// Returns the hook and its text for an event; `None` for events without a hook.
-fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
+fn call_for(event: &TaskEvent, task: &Task, log: &str) -> Option<UserHookCall> {
     let handle = task.handle();
     let started = |pid: Option<u32>| {
         (Hook::Start, json!({ "pid": pid }), format!("{handle} started: {}", task.command))
@@ -179,19 +179,18 @@ fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
         Event::Started { process, .. } => started(Some(process.pid)),
         Event::MovedToBackground { .. } => started(task.pid),
         Event::Ended { cause, .. } => {
-            let word = task.dialect.word(cause.status(), Some(cause));
             let facts = json!({
-                "status": word.unwrap_or_else(|| cause.status().word()),
+                "status": task.dialect.word(cause.status(), Some(cause)),
                 "cause": cause,
                 "exitCode": task.dialect.exit_code(cause),
                 "signal": cause.signal().map(signal_name),
                 "durationMs": task.duration_ms,
             });
-            let words = News::Ended { cause: cause.clone() }.in_words();
+            let words = NoticeKind::Ended { cause: cause.clone() }.in_words();
             (Hook::Exit, facts, format!("{handle} {words}: {}", task.command))
         }
         Event::Stalled { prompt } => {
-            (Hook::Stall, json!({ "prompt": prompt }), format!("{handle} waits for input: {prompt}"))
+            (Hook::Stall, json!({ "prompt": prompt }), format!("{handle} is waiting for input: {prompt}"))
         }
         Event::Ready { what, .. } => {
             (Hook::Ready, json!({ "what": what }), format!("{handle} is ready: {what}"))
@@ -222,5 +221,5 @@ fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
     if let (Value::Object(payload), Value::Object(facts)) = (&mut payload, facts) {
         payload.extend(facts);
     }
-    Some(Call { hook, payload, summary })
+    Some(UserHookCall { hook, payload, summary })
 }

@@ -17,5 +17,5 @@ use crate::base::part;
 
 part! {
     /// Runs the user's hooks.
-    Hooks
+    pub struct Hooks;
 }

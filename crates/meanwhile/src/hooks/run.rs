@@ -14,7 +14,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
 use super::Hooks;
-use super::events::Call;
+use super::events::UserHookCall;
+use crate::disk::names::HOOKS_LOG;
 use crate::disk::platform;
 use crate::settings::HookSettings;
 use crate::variables::HOOK_RUN_VARIABLE;
@@ -23,7 +24,7 @@ use crate::variables::HOOK_RUN_VARIABLE;
 const LONGEST_LOG: u64 = 1 << 20;
 
 impl Hooks<'_> {
-    pub(super) fn run_hooks(&self, call: &Call) {
+    pub(super) fn run_hooks(&self, call: &UserHookCall) {
         let hooks = &self.base.settings.hooks;
         let own = call.hook.command(hooks).cloned();
         // The order is part of the documentation: desktop, webhook, command.
@@ -40,7 +41,7 @@ impl Hooks<'_> {
         }
     }
 
-    fn run_hook(&self, command: &str, call: &Call) -> io::Result<()> {
+    fn run_hook(&self, command: &str, call: &UserHookCall) -> io::Result<()> {
         let hooks: &HookSettings = &self.base.settings.hooks;
         let number = u64::from_le_bytes(platform::random_bytes()?);
         let mark = format!("{number:016x}");
@@ -69,8 +70,8 @@ impl Hooks<'_> {
         }
     }
 
-    fn log_failure(&self, call: &Call, command: &str, error: &str) {
-        let path = self.base.home.root().join("hooks.log");
+    fn log_failure(&self, call: &UserHookCall, command: &str, error: &str) {
+        let path = self.base.home.root().join(HOOKS_LOG);
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
             let _ = std::fs::rename(&path, path.with_extension("log.old"));
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mw_model::wire::{Launch, RefusalCode};
-use mw_model::{Cause, Process, Timestamp};
+use mw_model::{Cause, Process, TaskKind, Timestamp};
 
 use super::message;
 use crate::database::findings::Findings;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::Launcher;
 use crate::queue::Queue;
-use crate::supervisor::{Purpose, Supervisor};
+use crate::supervisor::{Purpose, SupervisorLink};
 use crate::task::Task;
 
 impl Launcher<'_> {
@@ -45,7 +45,12 @@ impl Launcher<'_> {
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed, and no new one can be started: {error}");
-                if findings.record.is_none() && !self.base.database.lives(task, process, &findings.journal)? {
+                // What runs elsewhere is not gone because nothing of it runs here.
+                let is_here = task.kind != TaskKind::Remote;
+                if is_here
+                    && findings.record.is_none()
+                    && !self.base.database.lives(task, process, &findings.journal)?
+                {
                     return self.base.database.record_unsupervised(&task.id, run, Cause::Lost { reason });
                 }
                 self.base.untended.borrow_mut().insert(task.id.clone(), reason);
@@ -72,8 +77,8 @@ impl Launcher<'_> {
             None => Queue::on(self.base).take_slots_patiently(&spec)?,
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-        let supervisor = Supervisor::start_for(&self.base.settings.executables, Purpose::Adopt, run)?;
+        let supervisor = SupervisorLink::start_for(&self.base.settings.executables, Purpose::Adopt, run)?;
         supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
-        supervisor.hand_over(&message, &slots).map(drop)
+        supervisor.hand_over(message, &slots).map(drop)
     }
 }

@@ -3,24 +3,24 @@
 use mw_model::wire::RefusalCode;
 use mw_model::{Event, Process, TaskSpec, Timestamp, next_state};
 
-use super::Launcher;
 use super::message;
+use crate::base::Directories;
 use crate::disk::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::supervisor::{Purpose, Supervisor};
+use crate::supervisor::{Purpose, SupervisorLink};
 use crate::task::Task;
 
-impl Launcher<'_> {
+impl Directories {
     /// Launches a task that has its slots, with a waiting supervisor if there is one.
     ///
     /// A success is not written to the database. It is in the supervisor's journal, from which the next
     /// reconciliation records it.
-    pub(crate) fn launch_spec(
+    pub(crate) fn launch(
         &self,
         mut task: Task,
         spec: &TaskSpec,
-        ready: Option<Supervisor>,
+        ready: Option<SupervisorLink>,
         slots: Slots,
     ) -> Result<Task> {
         let launched = self.try_launch(&task, spec, ready, &slots);
@@ -43,25 +43,25 @@ impl Launcher<'_> {
         &self,
         task: &Task,
         spec: &TaskSpec,
-        ready: Option<Supervisor>,
+        ready: Option<SupervisorLink>,
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
-        let mut message = message::spawn_message(&self.base.settings, spec, task.state.run())?;
+        let mut message = message::spawn_message(&self.settings, spec, task.state.run())?;
         if message.metadata.is_some()
-            && let Some(waiting) = self.base.home.task(&task.id).waiting_metadata()
+            && let Some(waiting) = self.home.task(&task.id).waiting_metadata()
         {
-            let (run, redact) = (task.state.run(), &self.base.settings.redact);
+            let (run, redact) = (task.state.run(), &self.settings.redact);
             message.metadata = message::metadata(spec, run, redact, Some(waiting));
         }
         let supervisor = match ready {
             Some(supervisor) => supervisor,
             None => {
                 let run = task.state.run();
-                let supervisor = Supervisor::start_for(&self.base.settings.executables, Purpose::Spawn, run)?;
-                supervisor.send_to(&self.base.home.task(&task.id).open_as_file()?);
+                let supervisor = SupervisorLink::start_for(&self.settings.executables, Purpose::Spawn, run)?;
+                supervisor.send_to(&self.home.task(&task.id).open_as_file()?);
                 supervisor
             }
         };
-        supervisor.hand_over(&message, &slots.descriptors())
+        supervisor.hand_over(message, &slots.descriptors())
     }
 }

@@ -5,11 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use mw_model::wire::{
-    Launch, Metadata, RefusalCode, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
+    DriverCommand, Launch, Metadata, PLAIN_START_VERSION, RefusalCode, SESSIONS_DIR, START_VERSION,
+    SessionWatch, StartMessage,
 };
-use mw_model::{DEFAULT_SESSION, Dialect, Lifetime, RawText, Status, TaskSpec};
+use mw_model::{DEFAULT_SESSION, Dialect, Lifetime, Limits, RawText, Resources, Status, TaskSpec};
 
-use super::backend::{Stop, backend_of};
+use super::backend::{Stop, backend_of, driver_of};
+use crate::confine::confinement;
 use crate::disk::home::Home;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::session_dir::dir::SessionDir;
@@ -20,8 +22,19 @@ use crate::settings::{RedactSettings, Settings};
 
 /// Returns the start message for executing a task.
 pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
-    let launch = backend_of(spec).plan(spec, run)?;
-    Ok(start_message(settings, spec, run, launch))
+    let launch = match driver_of(settings, spec, run)? {
+        Some(DriverCommand { program, argv, env, cwd }) => {
+            Launch::Spawn { program, argv, env, cwd, umask: spec.umask }
+        }
+        None => backend_of(spec).plan(spec, run)?,
+    };
+    let mut message = start_message(settings, spec, run, launch);
+    // A driver runs on this machine, its task elsewhere.
+    if let Some(confinement) = confinement(spec, &settings.home).filter(|_| !spec.place.has_driver()) {
+        message.version = START_VERSION;
+        message.confinement = Some(Box::new(confinement));
+    }
+    Ok(message)
 }
 
 /// Returns the start message for a launch.
@@ -32,12 +45,14 @@ pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
         settle.iter().cloned().chain(own).collect()
     });
     settle.push(RawText::from(spec.id.as_str()));
+    // A task whose driver cannot be named any more is refused before this, or was begun with one.
+    let driver = driver_of(settings, spec, run).ok().flatten();
     StartMessage {
-        version: START_VERSION,
-        task: spec.id.to_string(),
+        version: if driver.is_some() { START_VERSION } else { PLAIN_START_VERSION },
+        task: spec.id.clone(),
         launch,
         io: spec.io,
-        limits: spec.limits.clone(),
+        limits: limits_here(spec),
         settle,
         // Tasks that an agent leaves behind move to the session that asked it.
         always_settle: spec.agent.is_some()
@@ -49,7 +64,16 @@ pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
         log_header: spec.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: metadata(spec, run, &settings.redact, None),
+        driver,
+        caller_cpu: None,
+        confinement: None,
     }
+}
+
+/// Returns the limits that the supervisor enforces. Limits of processes elsewhere are enforced there.
+fn limits_here(spec: &TaskSpec) -> Limits {
+    let resources = if spec.place.has_driver() { Resources::default() } else { spec.limits.resources };
+    Limits { resources, ..spec.limits.clone() }
 }
 
 /// Returns the session that a task ends with, if any. Tasks of the default session end with none. The keeper of an

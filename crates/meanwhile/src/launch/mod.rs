@@ -13,5 +13,5 @@ use crate::base::part;
 
 part! {
     /// Turns a recorded task into a running process.
-    Launcher
+    pub struct Launcher;
 }

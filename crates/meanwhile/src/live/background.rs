@@ -4,8 +4,8 @@ use std::fs;
 
 use mw_model::{Event, TaskId, TaskState};
 
-use crate::disk::store::{Change, Transaction};
-use crate::disk::task_dir::log_names;
+use crate::database::change::Changing;
+use crate::disk::log_names;
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::reconcile::Reconciler;
@@ -34,35 +34,31 @@ impl Live<'_> {
     ///
     /// # Errors
     /// When the task is unknown, or the database or the task's files cannot be written.
-    pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
+    pub fn continue_in_background(&self, id: &TaskId) -> Result<Task> {
         Reconciler::on(self.base).reconcile_task(id)?;
-        let task = self.base.database.transact(|transaction| self.make_background(transaction, id))?;
+        let task = self.base.database.change(id, |changing| {
+            self.make_background(changing)?;
+            Ok(changing.task().clone())
+        })?;
         log_names::link_log(&self.base.home, &task);
-        self.base.database.announce();
         Ok(Redaction::on(self.base).without_secrets(task))
     }
 
-    fn make_background(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<Task> {
-        let mut task = transaction.task(id)?.ok_or_else(|| Error::NotFound(id.to_string()))?;
-        let is_over = matches!(task.state, TaskState::Ended { .. });
-        if task.handle_number.is_none() && !is_over {
-            let context = task.context.as_deref();
-            let last = || Ok(transaction.last_handle_number(&task.session, context)?);
-            let handle_number = self.base.home.session(&task.session).take_handle_number(context, last)?;
-            task.handle_number = Some(handle_number);
-            // A queued task starts in the background.
-            let waits = matches!(task.state, TaskState::Pending { .. });
-            task.foreground &= !waits;
-            transaction.set_handle_number(&task)?;
-            let now = self.base.clock.now();
-            if !waits {
-                let event = Event::MovedToBackground { handle_number };
-                transaction.apply(&mut task, &event, now, Change::default())?;
-            }
-            // Before the commit, because a rebuilt database reads the number from the directory.
-            self.base.home.rename_task(&task, self.base.settings.session_grace_ms(), now)?;
+    fn make_background(&self, changing: &mut Changing<'_>) -> Result<()> {
+        let task = changing.task();
+        if task.handle_number.is_some() || matches!(task.state, TaskState::Ended { .. }) {
+            return Ok(());
         }
-        Ok(task)
+        let context = task.context.as_deref();
+        let last = || Ok(changing.transaction().last_handle_number(&task.session, context)?);
+        let handle_number = self.base.home.session(&task.session).take_handle_number(context, last)?;
+        changing.set_handle_number(handle_number)?;
+        if !matches!(changing.task().state, TaskState::Pending { .. }) {
+            changing.apply(&Event::MovedToBackground { handle_number })?;
+        }
+        // Before the commit, because a rebuilt database reads the number from the directory.
+        let grace_ms = self.base.settings.session_grace_ms();
+        self.base.home.store_owner(changing.task(), grace_ms, changing.now()).map(drop)
     }
 
     /// Returns whether a caller asked to move the task to the background.

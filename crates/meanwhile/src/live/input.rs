@@ -1,7 +1,6 @@
 //! A task's standard input and the size of its terminal.
 
 use std::fs::File;
-use std::io;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation, STDIN_FIFO};
@@ -13,34 +12,9 @@ use super::Live;
 use crate::database::Lookup;
 use crate::error::{Error, Result};
 use crate::reconcile::Reconciler;
-use crate::supervisor::control::Connection;
 use crate::task::Scope;
 
 impl Live<'_> {
-    pub(crate) fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
-        let failed = |error: io::Error| Error::Refused {
-            id: id.to_string(),
-            message: match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    "its supervisor does not answer; it may be stopped".to_owned()
-                }
-                _ => format!("cannot reach its supervisor: {error}"),
-            },
-        };
-        let mut connection = Connection::connect_patiently(&self.base.home, id).map_err(failed)?;
-        let _ = connection.set_timeout(Some(Duration::from_secs(5)));
-        connection.ask(operation).map_err(failed)
-    }
-
-    /// Returns the live processes of a task, as its supervisor sees them; empty if the supervisor cannot be reached.
-    #[must_use]
-    pub fn processes_of(&self, id: &TaskId) -> Vec<u32> {
-        match self.control(id, Operation::Status) {
-            Ok(ControlReply::Status { pids, .. }) => pids,
-            Ok(_) | Err(_) => Vec::new(),
-        }
-    }
-
     fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
         Reconciler::on(self.base).reconcile_task(&id)?;
@@ -90,7 +64,7 @@ impl Live<'_> {
                 let end = if sent == data.len() { ", and the end of input was not" } else { "" };
                 let message =
                     format!("it does not read its input: {sent} of {} bytes were accepted{end}", data.len());
-                return Err(Error::Refused { id: id.to_string(), message });
+                return Err(Error::Refused { id, message });
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -103,13 +77,18 @@ impl Live<'_> {
     /// # Errors
     /// When the task has no open input, or its supervisor cannot be reached.
     pub fn type_some(&self, id: &TaskId, data: &[u8], eof: bool) -> Result<(usize, bool)> {
-        let refused = |message: String| Error::Refused { id: id.to_string(), message };
+        let refused = |message: String| Error::Refused { id: id.clone(), message };
         match self.control(id, Operation::Input { data: RawText::from(data), eof })? {
             ControlReply::Done { bytes, eof_due } => Ok((bytes as usize, eof_due)),
             ControlReply::Refused { .. }
-                if self.base.home.task(id).spec().is_ok_and(|spec| spec.io == Io::Pipes) =>
+                if self
+                    .base
+                    .home
+                    .task(id)
+                    .spec()
+                    .is_ok_and(|spec| matches!(spec.io, Io::Pipes | Io::Direct)) =>
             {
-                Err(Error::NoInput { id: id.to_string() })
+                Err(Error::NoInput { id: id.clone() })
             }
             ControlReply::Refused { message } => Err(refused(message)),
             _ => Err(refused("unexpected answer from its supervisor".to_owned())),
@@ -123,7 +102,7 @@ impl Live<'_> {
     pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
         let id = self.running(handle, scope)?;
         match self.control(&id, Operation::Resize { rows, cols })? {
-            ControlReply::Refused { message } => Err(Error::Refused { id: id.to_string(), message }),
+            ControlReply::Refused { message } => Err(Error::Refused { id: id.clone(), message }),
             _ => Ok(()),
         }
     }

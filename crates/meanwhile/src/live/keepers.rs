@@ -1,4 +1,4 @@
-//! Processes that keep an agent alive between two messages.
+//! What remains of ended tasks: their children, and the processes that keep an agent alive between two messages.
 
 use mw_model::wire::KillReceipt;
 use mw_model::{Lifetime, TaskId, TaskState};
@@ -7,12 +7,34 @@ use super::kill::KillRequest;
 use crate::disk::session_dir::agent_sessions::{has_keeper, keeper_session, kept_agent};
 use crate::error::Result;
 use crate::live::Live;
-use crate::task::Task;
+use crate::task::{Scope, Task};
 
 impl Live<'_> {
+    /// Returns the ended tasks that have live children, or whose agent is kept alive for a follow-up.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn left_behind(&self, scope: &Scope, batch: Option<&str>) -> Result<Vec<TaskId>> {
+        let is_meant = |task: &Task| {
+            scope.includes(&task.session)
+                && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
+                && matches!(task.state, TaskState::Ended { .. })
+        };
+        let store = self.base.database.store()?;
+        let mut ids = Vec::new();
+        for task in store.unsettled()? {
+            let left = match kept_agent(&task.session) {
+                Some(agent) => store.task(&agent)?,
+                None => Some(task),
+            };
+            ids.extend(left.filter(is_meant).map(|task| task.id));
+        }
+        Ok(ids)
+    }
+
     /// Ends the process that keeps a task's agent alive, if there is one.
     pub(crate) fn end_keeper(&self, id: &TaskId, request: &KillRequest) -> Result<Vec<KillReceipt>> {
-        if !has_keeper(&self.base.home, id) {
+        if !has_keeper(&self.base.home.sessions(), id) {
             return Ok(Vec::new());
         }
         let tasks = self.base.database.store()?.tasks_of(&keeper_session(id))?;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, Operation};
+use mw_model::wire::Operation;
 use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
+use super::control::pids_of;
 use crate::disk::platform;
 use crate::error::Result;
 use crate::live::Live;
@@ -41,7 +42,7 @@ impl Live<'_> {
     /// Adds the ports that a task's process tree listens on, if any of its processes is alive.
     pub fn add_ports(&self, task: &mut Task) {
         task.ports = self.ports(task);
-        Tasks::on(self.base).add_silence(task);
+        Tasks::on(self.base).mark_unresponsive(task);
     }
 
     /// Returns the live processes of a task's tree; `None` if the task cannot have any.
@@ -62,7 +63,7 @@ impl Live<'_> {
         Reconciler::on(self.base).reconcile()?;
         let mut found = PortHolders { tasks: Vec::new(), others: Vec::new(), silent: Vec::new() };
         let mut ours = BTreeSet::new();
-        // All supervisors are asked before the first answer is awaited: silent ones together cost as much time as one.
+        // All supervisors are asked before the first answer is awaited: unresponsive ones together cost as much time as one.
         let mut asked = Vec::new();
         let deadline = Instant::now() + SILENCE;
         let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -103,18 +104,6 @@ impl Live<'_> {
     fn unsettled_in(&self, scope: &Scope) -> Result<Vec<TaskId>> {
         let unsettled = self.base.database.store()?.unsettled()?.into_iter();
         Ok(unsettled.filter(|task| scope.includes(&task.session)).map(|task| task.id).collect())
-    }
-}
-
-/// Returns the process ids in a supervisor's reply.
-fn pids_of(reply: ControlReply) -> Option<Vec<u32>> {
-    match reply {
-        // A supervisor of an older version lists processes without their tree.
-        ControlReply::Status { pids, tree, .. } if pids.is_empty() => {
-            Some(tree.iter().map(|process| process.pid).collect())
-        }
-        ControlReply::Status { pids, .. } => Some(pids),
-        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Checks a task's readiness condition, in a helper process that the supervisor runs beside its task.
+//! Checks a task's readiness condition, in a helper process that the supervisor runs next to its task.
 //!
 //! ```text
 //! supervisor ──starts──▶ mw settle --ready ID ──asks: has the log grown? who is in the tree?──▶ supervisor
@@ -57,7 +57,7 @@ impl Live<'_> {
         };
         let Some(what) = found else { return Ok(()) };
         match connection.ask(Operation::Ready { what }) {
-            Ok(ControlReply::Refused { message }) => Err(Error::Refused { id: id.to_string(), message }),
+            Ok(ControlReply::Refused { message }) => Err(Error::Refused { id: id.clone(), message }),
             Ok(_) | Err(_) => Ok(()),
         }
     }

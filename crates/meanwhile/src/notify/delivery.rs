@@ -1,23 +1,23 @@
 //! Notifications in delivery: closed once they have arrived, handed out again otherwise.
 
-use mw_model::{News, Notice, TaskId, Timestamp, Turn};
+use mw_model::{Notice, NoticeKind, TaskId, Timestamp, Turn};
 
-use super::host::Host;
+use super::session_holder::SessionHolder;
 use crate::base::Base;
 use crate::disk::store::ordinal;
-use crate::disk::task_dir::DeliveredNews;
+use crate::disk::task_dir::DeliveredNotice;
 use crate::error::Result;
 use crate::fail_point::fail_point;
 
 /// Notifications on their way to a model. If this is dropped, the next drain hands them out again.
 pub struct Delivery<'host> {
-    host: &'host Host<'host>,
+    host: &'host SessionHolder<'host>,
     notices: Vec<Notice>,
     is_open: bool,
 }
 
 impl<'host> Delivery<'host> {
-    pub(crate) const fn new(host: &'host Host<'host>, notices: Vec<Notice>) -> Self {
+    pub(crate) const fn new(host: &'host SessionHolder<'host>, notices: Vec<Notice>) -> Self {
         Self { host, notices, is_open: true }
     }
 }
@@ -94,20 +94,20 @@ impl Delivery<'_> {
         })?;
         self.is_open = false;
         fail_point("notices-acknowledged");
-        for Notice { task, run, news, at, .. } in &self.notices {
-            mark_delivered(base, task, *run, news, *at);
+        for Notice { task, run, kind, at, .. } in &self.notices {
+            mark_delivered(base, task, *run, kind, *at);
         }
         Ok(())
     }
 }
 
 /// Records in the task's directory that its owner was notified, for a rebuilt database.
-pub(super) fn mark_delivered(base: &Base, task: &TaskId, run: u32, news: &News, at: Timestamp) {
-    match news {
-        News::Ended { .. } => base.home.task(task).mark_delivered(run),
-        News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
-            let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
-            base.home.task(task).mark_news_delivered(&DeliveredNews { kind, run, ordinal });
+pub(super) fn mark_delivered(base: &Base, task: &TaskId, run: u32, kind: &NoticeKind, at: Timestamp) {
+    match kind {
+        NoticeKind::Ended { .. } => base.home.task(task).mark_delivered(run),
+        NoticeKind::Stalled { .. } | NoticeKind::Ready { .. } | NoticeKind::Batch { .. } => {
+            let (kind, ordinal) = (kind.kind().to_owned(), ordinal(kind, at));
+            base.home.task(task).mark_news_delivered(&DeliveredNotice { kind, run, ordinal });
         }
     }
 }

@@ -16,10 +16,10 @@
 //! stores the message with its text, so both happen or neither does. A host that keeps its messages elsewhere acknowledges
 //! after it has stored them, and recognises a repetition by its number.
 
-use mw_model::{AGENT_WAITS, News, TaskId};
+use mw_model::{AGENT_WAITS, NoticeKind, TaskId};
 
 use super::delivery::{Delivery, mark_delivered};
-use super::host::{Host, Moment};
+use super::session_holder::{Moment, SessionHolder};
 use crate::disk::session_dir::lease;
 use crate::disk::store::{NoticeRow, Transaction};
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ use crate::task::Task;
 /// How many notifications one delivery holds; the rest comes with the next.
 pub(crate) const MAX: usize = 100;
 
-impl Host<'_> {
+impl SessionHolder<'_> {
     /// Reserves the ends of these tasks for this host's own reply, unless another process has done so: no other holder
     /// is handed these notifications. The reservation lasts until [`Notifications::complete_reservation`] or
     /// [`Notifications::release_reservation`], or until this host exits.
@@ -57,7 +57,7 @@ impl Host<'_> {
         self.drain_but(moment, |_| false)
     }
 
-    /// Like [`Host::drain`], without ends that another reply reports.
+    /// Like [`SessionHolder::drain`], without ends that another reply reports.
     ///
     /// # Errors
     /// When the database fails.
@@ -106,7 +106,7 @@ impl Host<'_> {
             let mut living = transaction.notice_holders(&self.session)?;
             living.retain(|holder| lease::is_held(directory.path(), holder));
             let is_wanted = |row: &NoticeRow| {
-                !(matches!(row.news, News::Ended { .. }) && is_delivered(&row.task))
+                !(matches!(row.kind, NoticeKind::Ended { .. }) && is_delivered(&row.task))
                     && self.tells_of(&row.task)
             };
             let rows = transaction.open_notices(&self.session, &living, is_wanted, most)?;
@@ -122,7 +122,7 @@ impl Host<'_> {
             Ok((current, overtaken))
         });
         let taken = taken.map(|(current, overtaken)| {
-            overtaken.iter().for_each(|row| mark_delivered(self.base, &row.task, row.run, &row.news, row.at));
+            overtaken.iter().for_each(|row| mark_delivered(self.base, &row.task, row.run, &row.kind, row.at));
             current
         });
         match taken {
@@ -136,7 +136,7 @@ impl Host<'_> {
 /// Returns whether a notification is obsolete: an agent no longer waits for an answer once its run has ended, and the
 /// end has a separate notification.
 fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
-    let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
+    let waits = matches!(&row.kind, NoticeKind::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
     let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;
     Ok(waits && transaction.task(&row.task)?.is_some_and(is_over))
 }

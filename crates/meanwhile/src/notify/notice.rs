@@ -3,16 +3,16 @@
 use std::fs;
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{News, Notice, TaskKind, first_bytes};
+use mw_model::{Notice, NoticeKind, Status, TaskKind, first_bytes};
 
 use crate::agent::Agents;
+use crate::disk::log_names;
 use crate::disk::store::NoticeRow;
-use crate::disk::task_dir::log_names;
 use crate::error::Result;
 use crate::notify::Notifications;
 use crate::outcome::summarize;
-use crate::read::Reader;
 use crate::read::output::{ReadFrom, ReadRequest, clean_text};
+use crate::read::{Reader, Tasks};
 use crate::redact::Redaction;
 use crate::task::Task;
 
@@ -29,9 +29,9 @@ impl Notifications<'_> {
         let current = task.state.run() == row.run;
         let earlier = || self.base.home.task(&row.task).earlier_run(row.run).join(LOG_FILE);
         let log = if current { log_names::log_of(&self.base.home, &task) } else { earlier() };
-        let is_batch = matches!(row.news, News::Batch { .. });
+        let is_batch = matches!(row.kind, NoticeKind::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
-        let is_ending = matches!(row.news, News::Ended { .. });
+        let is_ending = matches!(row.kind, NoticeKind::Ended { .. });
         let result = match (task.kind == TaskKind::Agent && is_ending)
             .then(|| Agents::on(self.base).agent_record(&row.task))
         {
@@ -58,7 +58,7 @@ impl Notifications<'_> {
             task: row.task,
             run: row.run,
             at: row.at,
-            news: row.news,
+            kind: row.kind,
             command: task.command,
             output_path: log.to_string_lossy().into_owned(),
             duration_ms: row.duration_ms,
@@ -88,7 +88,18 @@ impl Notifications<'_> {
             max_bytes: OUTCOME_BYTES,
             ..ReadRequest::default()
         };
-        summarize(&Reader::on(self.base).read_task_shown(task, &request).ok()?.bytes())
+        self.stopped_by_confinement(task)
+            .or_else(|| summarize(&Reader::on(self.base).read_task_shown(task, &request).ok()?.bytes()))
+    }
+
+    fn stopped_by_confinement(&self, task: &Task) -> Option<String> {
+        if task.status != Status::Failed {
+            return None;
+        }
+        let spec = self.base.home.task(&task.id).spec().ok()?;
+        let mut confined = Tasks::on(self.base).confined_of(&task.id, spec.grant.as_deref()?).ok()?;
+        confined.refused = Reader::on(self.base).refused(task, &confined);
+        confined.advice()
     }
 }
 

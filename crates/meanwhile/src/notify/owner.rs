@@ -1,10 +1,10 @@
 //! What an owner learns by itself: it is not notified of an end that it has read, or requested with a receipt.
 
-use mw_model::{TaskId, Timestamp};
+use mw_model::TaskId;
 
-use super::host::Host;
+use super::session_holder::SessionHolder;
 use crate::database::Lookup;
-use crate::disk::store::Transaction;
+use crate::database::change::Changing;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::Live;
@@ -41,22 +41,19 @@ impl Notifications<'_> {
         for id in &ids {
             let has_failed = kills.failures.iter().any(|failure| failure.id == *id);
             // The tasks are dead, so the owner gets its receipts. An end that cannot be noted is reported once more.
-            let _ = self.close_reservation(id, host.as_ref().map(Host::holder).as_ref(), !has_failed);
+            let _ =
+                self.close_reservation(id, host.as_ref().map(SessionHolder::holder).as_ref(), !has_failed);
         }
         Ok(kills)
     }
 
     /// Ends a reservation: the owner knows how the task ended, or the next delivery reports it.
     fn close_reservation(&self, id: &TaskId, reserved_by: Option<&Holder>, is_known: bool) -> Result<()> {
-        self.change_knowledge(id, |transaction, task, now| {
+        self.change_knowledge(id, |changing| {
             if let Some(holder) = reserved_by {
-                transaction.end_reservation(id, &holder.0, is_known)?;
+                changing.transaction().end_reservation(id, &holder.0, is_known)?;
             }
-            if is_known {
-                transaction.mark_known(task, now)?;
-                self.mark_delivered(task);
-            }
-            Ok(())
+            if is_known { self.mark_known(changing) } else { Ok(()) }
         })
     }
 
@@ -65,11 +62,13 @@ impl Notifications<'_> {
     /// # Errors
     /// When the database fails.
     pub fn note_known(&self, id: &TaskId) -> Result<()> {
-        self.change_knowledge(id, |transaction, task, now| {
-            transaction.mark_known(task, now)?;
-            self.mark_delivered(task);
-            Ok(())
-        })
+        self.change_knowledge(id, |changing| self.mark_known(changing))
+    }
+
+    fn mark_known(&self, changing: &Changing<'_>) -> Result<()> {
+        changing.transaction().mark_known(changing.task(), changing.now())?;
+        self.mark_delivered(changing.task());
+        Ok(())
     }
 
     /// Records that a process has reported the end of a task, which it had reserved ([`TaskRequest::reporter`]); false if it no
@@ -81,9 +80,9 @@ impl Notifications<'_> {
     /// [`TaskRequest::reporter`]: crate::engine::TaskRequest::reporter
     pub fn complete_reservation(&self, id: &TaskId, holder: &Holder) -> Result<bool> {
         let mut kept = false;
-        self.change_knowledge(id, |transaction, task, _| {
-            kept = transaction.end_reservation(id, &holder.0, true)?;
-            self.mark_delivered(task);
+        self.change_knowledge(id, |changing| {
+            kept = changing.transaction().end_reservation(id, &holder.0, true)?;
+            self.mark_delivered(changing.task());
             Ok(())
         })?;
         Ok(kept)
@@ -94,8 +93,8 @@ impl Notifications<'_> {
     /// # Errors
     /// When the database fails; the reservation then lasts until this process exits.
     pub fn release_reservation(&self, id: &TaskId, holder: &Holder) -> Result<()> {
-        self.change_knowledge(id, |transaction, _, _| {
-            Ok(transaction.end_reservation(id, &holder.0, false).map(drop)?)
+        self.change_knowledge(id, |changing| {
+            Ok(changing.transaction().end_reservation(id, &holder.0, false).map(drop)?)
         })
     }
 
@@ -108,16 +107,9 @@ impl Notifications<'_> {
 
     /// Changes what an owner knows. If the disk is full, reading or ending a task still works, and the owner is notified once
     /// more.
-    fn change_knowledge(
-        &self,
-        id: &TaskId,
-        change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
-    ) -> Result<()> {
-        let changed = self.base.database.transact(|transaction| match transaction.task(id)? {
-            Some(task) => change(transaction, &task, self.base.clock.now()),
-            None => Ok(()),
-        });
-        match changed {
+    fn change_knowledge(&self, id: &TaskId, change: impl FnOnce(&Changing<'_>) -> Result<()>) -> Result<()> {
+        match self.base.database.change(id, |changing| change(changing)) {
+            Err(Error::NotFound(_)) => Ok(()),
             Err(Error::Store(error)) if error.is_disk_full() => Ok(()),
             other => other,
         }

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 
 use mw_model::TaskId;
 
-use super::host::Host;
+use super::session_holder::SessionHolder;
 use crate::disk::platform;
 use crate::disk::session_dir::lease;
 use crate::notify::Notifications;
@@ -49,7 +49,7 @@ impl Notifications<'_> {
     }
 }
 
-impl Host<'_> {
+impl SessionHolder<'_> {
     /// Excludes tasks that another live server of the session started.
     #[must_use]
     pub fn of_own_starts(mut self) -> Self {
@@ -57,7 +57,7 @@ impl Host<'_> {
         self
     }
 
-    /// Like [`Host::of_own_starts`], for a hook, which starts no tasks itself: includes the tasks of the servers that
+    /// Like [`SessionHolder::of_own_starts`], for a hook, which starts no tasks itself: includes the tasks of the servers that
     /// have the same parent program as the process `pid`. If there is no such server, no task is excluded.
     #[must_use]
     pub fn of_starts_beside(mut self, pid: u32) -> Self {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::base::Base;
-use crate::disk::store::EventRow;
+use crate::disk::store::TaskEvent;
 use crate::disk::wake_up::Listener;
 use crate::error::Result;
 use crate::notify::Notifications;
@@ -47,7 +47,7 @@ impl Subscription<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn next(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
+    pub fn next(&mut self, longest: Duration) -> Result<Vec<TaskEvent>> {
         let deadline = Instant::now() + longest;
         loop {
             // Read this before the events, so that events that arrive in between are read next time.
@@ -73,7 +73,7 @@ impl Subscription<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn next_or_wake_up(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
+    pub fn next_or_wake_up(&mut self, longest: Duration) -> Result<Vec<TaskEvent>> {
         let events = self.next(Duration::ZERO)?;
         if !events.is_empty() {
             return Ok(events);
@@ -85,7 +85,7 @@ impl Subscription<'_> {
 
     /// Returns the position up to which events have been returned.
     #[must_use]
-    pub const fn place(&self) -> i64 {
+    pub const fn position(&self) -> i64 {
         self.seen
     }
 }

@@ -9,7 +9,7 @@ const AROUND_RESULTS: [&str; 5] =
 
 /// The results of all binaries in the tail.
 #[derive(Default)]
-struct Run<'a> {
+struct CargoRun<'a> {
     passed: u64,
     failed: u64,
     ignored: u64,
@@ -29,7 +29,7 @@ struct Run<'a> {
 
 /// Adds up all results, and finds binaries without one.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
-    let mut run = Run::default();
+    let mut run = CargoRun::default();
     let last = (0..lines.len()).filter(|index| run.take(lines, *index)).last()?;
     if run.results == 0 && run.dead.is_empty() && !run.owes {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     Some(Finding::of_tests(last, failed, &run.report()))
 }
 
-impl<'a> Run<'a> {
+impl<'a> CargoRun<'a> {
     /// Processes a line. Returns whether it is one of the runner's own.
     fn take(&mut self, lines: &[&'a str], index: usize) -> bool {
         let line = lines[index];

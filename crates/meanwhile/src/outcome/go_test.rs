@@ -7,7 +7,7 @@ use super::go_events::{End, Event, read};
 use super::report::{Report, plural};
 
 #[derive(Default)]
-struct Run {
+struct GoRun {
     /// Package, name and end of each test; the package is `None` while it is not known.
     tests: Vec<(Option<String>, String, End)>,
     packages: BTreeMap<String, End>,
@@ -18,7 +18,7 @@ struct Run {
 
 /// Adds up tests if they are named, or else packages.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
-    let mut run = Run::default();
+    let mut run = GoRun::default();
     let mut last = None;
     for (index, event) in lines.iter().enumerate().filter_map(|(index, line)| Some((index, read(line)?))) {
         run.take(event);
@@ -32,7 +32,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     Some(Finding::of_tests(last?, failed, &run.report()))
 }
 
-impl Run {
+impl GoRun {
     fn take(&mut self, event: Event) {
         match event {
             Event::Test { package, name, end } => {

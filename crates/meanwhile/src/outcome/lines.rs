@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::read::output::clean_text;
 
-/// Most bytes of the tail that are read. Recognisers need the end, and a task may print one endless line.
+/// Maximum number of bytes of the tail that are read. Recognisers need the end, and a task may print one endless line.
 const MAX_BYTES: usize = 256 << 10;
 
 /// Returns the tail as text, without control sequences and overwritten parts.

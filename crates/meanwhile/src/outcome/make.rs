@@ -5,13 +5,13 @@ use super::report::Report;
 
 /// Reads make's own errors. If another recogniser knows the command that make ran, its report has more detail.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
-    let complaints: Vec<(usize, Complaint<'_>)> =
-        lines.iter().enumerate().filter_map(|(index, line)| Some((index, complaint(line)?))).collect();
-    let (last, _) = *complaints.last()?;
+    let errors: Vec<(usize, ErrorLine<'_>)> =
+        lines.iter().enumerate().filter_map(|(index, line)| Some((index, error_line(line)?))).collect();
+    let (last, _) = *errors.last()?;
     let mut report = Report::new("make");
-    let failures = failures(&complaints);
+    let failures = failures(&errors);
     match failures.as_slice() {
-        [] => report.say(complaints.first()?.1.said.trim_end_matches("  Stop.").trim_end_matches('.')),
+        [] => report.say(errors.first()?.1.said.trim_end_matches("  Stop.").trim_end_matches('.')),
         [(_, failure)] => report.say(format!("target {} failed ({})", failure.target, failure.how())),
         several => {
             report.say(format!("{} targets failed", several.len()));
@@ -31,7 +31,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
 
 /// A line with three stars.
 #[derive(Clone, Copy)]
-struct Complaint<'a> {
+struct ErrorLine<'a> {
     /// The nesting depth of the make that printed the line.
     level: u32,
     said: &'a str,
@@ -51,13 +51,13 @@ impl Failure<'_> {
 }
 
 /// Returns the failures, except those that only repeat the failure of a nested make.
-fn failures<'a>(complaints: &[(usize, Complaint<'a>)]) -> Vec<(usize, Failure<'a>)> {
+fn failures<'a>(errors: &[(usize, ErrorLine<'a>)]) -> Vec<(usize, Failure<'a>)> {
     let mut found = Vec::new();
     let mut before = 0;
-    for (index, complaint) in complaints {
-        let is_own = complaint.level >= before;
-        before = complaint.level;
-        found.extend(failure(complaint.said).filter(|_| is_own).map(|failure| (*index, failure)));
+    for (index, error) in errors {
+        let is_own = error.level >= before;
+        before = error.level;
+        found.extend(failure(error.said).filter(|_| is_own).map(|failure| (*index, failure)));
     }
     found
 }
@@ -73,14 +73,14 @@ fn program(line: &str) -> Option<(u32, &str)> {
 }
 
 /// Returns the text after the three stars. For an error in a makefile this includes the position.
-fn complaint(line: &str) -> Option<Complaint<'_>> {
+fn error_line(line: &str) -> Option<ErrorLine<'_>> {
     if let Some((level, said)) = program(line) {
-        return Some(Complaint { level, said: said.strip_prefix("*** ")? });
+        return Some(ErrorLine { level, said: said.strip_prefix("*** ")? });
     }
     let (place, _) = line.split_once(": *** ")?;
     let (_, number) = place.rsplit_once(':')?;
     let is_place = number.parse::<u32>().is_ok() && line.ends_with("  Stop.");
-    is_place.then_some(Complaint { level: 0, said: line })
+    is_place.then_some(ErrorLine { level: 0, said: line })
 }
 
 /// Reads `[Makefile:4: fail] Error 1`.

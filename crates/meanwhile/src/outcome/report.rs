@@ -2,9 +2,9 @@
 
 use mw_model::{first_chars, is_hidden};
 
-/// Most characters of a summary.
+/// Maximum length of a summary in characters.
 pub(super) const MAX_CHARS: usize = 200;
-/// Most names that are listed.
+/// Maximum number of names that are listed.
 const MAX_NAMES: usize = 3;
 
 /// Counts, then names, then the runner.

@@ -12,6 +12,9 @@ use crate::task::Task;
 impl Queue<'_> {
     /// Takes the slots for one more task of a session.
     pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
+        if limits == QueueLimits::NONE {
+            return Ok(Some(Slots::none()));
+        }
         self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
     }
 
@@ -29,8 +32,11 @@ impl Queue<'_> {
 
     /// Returns the limits of a queued task: those it was started with, regardless of the calling process.
     pub(super) fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
-        if let Some(limits) = task.queue {
-            return Ok(limits);
+        match task.queue {
+            // Its later runs are in the background.
+            Some(QueueLimits::NONE) if task.state.run() > 1 => return Ok(self.base.settings.queue.limits()),
+            Some(limits) => return Ok(limits),
+            None => {}
         }
         match self.base.home.task(&task.id).spec() {
             Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.base.settings.queue.limits())),

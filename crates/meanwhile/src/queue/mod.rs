@@ -14,5 +14,5 @@ use crate::base::part;
 
 part! {
     /// Decides which task runs next.
-    Queue
+    pub struct Queue;
 }

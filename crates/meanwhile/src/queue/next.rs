@@ -88,7 +88,7 @@ impl Queue<'_> {
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
                     if self.fate(&task, held, now)? == SessionEndAction::Ends {
-                        end_unsupervised(&self.base.home, transaction, &mut task, end_of_session(), now)?;
+                        end_unsupervised(&self.base.database, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
                     } else {
                         passed += 1;
@@ -145,7 +145,8 @@ impl Queue<'_> {
             }
             endings_known = true;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
-            transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
+            let event = Event::Reserved { since: now };
+            self.base.database.record_event(transaction, &mut task, &event, now, Change::default())?;
             let hold = self.base.home.task(&task.id).try_hold_start()?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
@@ -174,11 +175,11 @@ impl Queue<'_> {
             let waiting = transaction.waiting_in(queue, &search.full, search.passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
             for mut task in waiting {
-                match self.verdict(transaction, &task, search.held, now)? {
-                    Verdict::Run => return Ok(Some(task)),
-                    Verdict::Wait => search.passed += 1,
-                    Verdict::End(cause) => {
-                        end_unsupervised(&self.base.home, transaction, &mut task, cause, now)?;
+                match self.decide(transaction, &task, search.held, now)? {
+                    QueueDecision::Run => return Ok(Some(task)),
+                    QueueDecision::Wait => search.passed += 1,
+                    QueueDecision::End(cause) => {
+                        end_unsupervised(&self.base.database, transaction, &mut task, cause, now)?;
                         picked.any_ended = true;
                     }
                 }
@@ -190,25 +191,27 @@ impl Queue<'_> {
     }
 
     /// Decides about a queued task. The files of its previous run are moved first.
-    fn verdict(
+    fn decide(
         &self,
         transaction: &Transaction<'_>,
         task: &Task,
         held: Held,
         now: Timestamp,
-    ) -> Result<Verdict> {
-        let verdict = match self.fate(task, held, now)? {
-            SessionEndAction::GoesOn => verdict(transaction, task, now)?,
-            SessionEndAction::Waits => Verdict::Wait,
-            SessionEndAction::Ends => Verdict::End(end_of_session()),
+    ) -> Result<QueueDecision> {
+        let decision = match self.fate(task, held, now)? {
+            SessionEndAction::Continue => decide(transaction, task, now)?,
+            SessionEndAction::Waits => QueueDecision::Wait,
+            SessionEndAction::Ends => QueueDecision::End(end_of_session()),
         };
-        Ok(match (&verdict, self.base.home.task(&task.id).archive_before(task)) {
-            (Verdict::Run, Err(error)) if is_shortage(&error) || is_disk_full(&error) => Verdict::Wait,
-            (Verdict::Run, Err(error)) => {
-                let message = format!("cannot move the files of the previous run: {error}");
-                Verdict::End(Cause::SpawnFailed { message })
+        Ok(match (&decision, self.base.home.task(&task.id).archive_before(task)) {
+            (QueueDecision::Run, Err(error)) if is_shortage(&error) || is_disk_full(&error) => {
+                QueueDecision::Wait
             }
-            (Verdict::Run | Verdict::Wait | Verdict::End(_), _) => verdict,
+            (QueueDecision::Run, Err(error)) => {
+                let message = format!("cannot move the files of the previous run: {error}");
+                QueueDecision::End(Cause::SpawnFailed { message })
+            }
+            (QueueDecision::Run | QueueDecision::Wait | QueueDecision::End(_), _) => decision,
         })
     }
 
@@ -235,15 +238,15 @@ struct Search {
     passed: u32,
 }
 
-enum Verdict {
+enum QueueDecision {
     Run,
     Wait,
     End(Cause),
 }
 
-fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<Verdict> {
+fn decide(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<QueueDecision> {
     if task.deadline.is_some_and(|deadline| deadline <= now) {
-        return Ok(Verdict::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
+        return Ok(QueueDecision::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
     }
     for id in &task.after {
         match transaction.task(id)? {
@@ -251,17 +254,17 @@ fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result
             Some(before) if before.status.is_terminal() => {
                 let how = before.cause.unwrap_or_else(|| before.status.word().to_owned());
                 let which = before.name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"));
-                return Ok(Verdict::End(Cause::Skipped {
+                return Ok(QueueDecision::End(Cause::Skipped {
                     reason: format!("{which} did not complete ({how})"),
                 }));
             }
-            Some(_) => return Ok(Verdict::Wait),
-            // A further run cannot wait for a task that was removed.
+            Some(_) => return Ok(QueueDecision::Wait),
+            // Another run cannot wait for a task that was removed.
             None if task.state.run() > 1 => {}
             None => {
-                return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} was removed") }));
+                return Ok(QueueDecision::End(Cause::Skipped { reason: format!("{id} was removed") }));
             }
         }
     }
-    Ok(Verdict::Run)
+    Ok(QueueDecision::Run)
 }

@@ -20,7 +20,7 @@ const BY: &str = "the end of its session";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionEndAction {
     /// The session has a holder, or the task does not depend on it.
-    GoesOn,
+    Continue,
     /// The session has no holder, but a holder may come back in time.
     Waits,
     /// No holder has come back in time.
@@ -47,10 +47,10 @@ impl Queue<'_> {
     pub(crate) fn fate(&self, task: &Task, held: Held, now: Timestamp) -> Result<SessionEndAction> {
         let lifetime = task.lifetime;
         let Some(file) = file_for(lifetime).filter(|_| task.session != DEFAULT_SESSION) else {
-            return Ok(SessionEndAction::GoesOn);
+            return Ok(SessionEndAction::Continue);
         };
         if held.keeps(lifetime) {
-            return Ok(SessionEndAction::GoesOn);
+            return Ok(SessionEndAction::Continue);
         }
         let bond = match self.base.home.task(&task.id).spec() {
             Ok(spec) => spec.bond,
@@ -58,12 +58,12 @@ impl Queue<'_> {
             Err(Error::Damaged { .. } | Error::NotFound(_)) => None,
             Err(error) => return Err(error),
         };
-        let Some(bond) = bond else { return Ok(SessionEndAction::GoesOn) };
+        let Some(bond) = bond else { return Ok(SessionEndAction::Continue) };
         let directory = self.base.home.session(&task.session);
         // An older record is about earlier holders.
         let Some(since) = since(directory.path(), file).filter(|since| *since >= bond.at) else {
             if !bond.held {
-                return Ok(SessionEndAction::GoesOn);
+                return Ok(SessionEndAction::Continue);
             }
             let _ = note(directory.path(), file, now);
             return Ok(SessionEndAction::Waits);
@@ -79,7 +79,8 @@ impl Queue<'_> {
     pub(crate) fn renew_bond(&self, task: &Task, now: Timestamp) -> Result<()> {
         let spec = self.base.home.task(&task.id).spec()?;
         let grace_ms = spec.bond.map_or(self.base.settings.session_grace_ms(), |bond| bond.grace_ms);
-        let new = bond(&self.base.home, &spec.session, spec.lifetime, grace_ms, now);
+        let session = self.base.home.session(&spec.session);
+        let new = bond(session.path(), &spec.session, spec.lifetime, grace_ms, now);
         if new.map(|bond| bond.held) == spec.bond.map(|bond| bond.held) {
             return Ok(());
         }

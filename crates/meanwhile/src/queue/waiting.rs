@@ -1,7 +1,6 @@
 //! What a task waits for: the tasks it follows, a person, or input.
 
 use std::fs;
-use std::time::UNIX_EPOCH;
 
 use mw_model::wire::{JournalEntry, LOG_FILE};
 use mw_model::{TaskState, Timestamp};
@@ -45,8 +44,7 @@ impl Queue<'_> {
             },
         )?;
         let log = fs::metadata(self.base.home.task(&task.id).join(LOG_FILE)).ok()?;
-        let printed = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        let printed = Timestamp::from_micros(i64::try_from(printed.as_micros()).ok()?);
+        let printed = Timestamp::from(log.modified().ok()?);
         (printed <= stalled.0).then_some(stalled)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mw_model::{TaskId, Timestamp, parse_short_handle};
 
 use crate::database::Lookup;
-use crate::disk::task_dir::log_names;
+use crate::disk::log_names;
 use crate::disk::task_dir::log_view::{StreamChoice, last_write_us};
 use crate::error::{Error, Result};
 use crate::read::Reader;
@@ -61,7 +61,7 @@ impl Reader<'_> {
         id.ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 
-    /// Links a second name, beside the task's directory, to a task or one of its files. Returns the path of the link.
+    /// Links a second name, next to the task's directory, to a task or one of its files. Returns the path of the link.
     ///
     /// # Errors
     /// When another file has the name, or the link cannot be created.

@@ -3,20 +3,39 @@
 use std::collections::HashSet;
 
 use mw_model::wire::{ControlReply, JournalEntry};
-use mw_model::{Resources, TaskId, TaskKind, TaskState};
+use mw_model::{CommandSpec, Resources, Status, TaskGrant, TaskId, TaskKind, TaskState};
 
+use super::output::{ReadFrom, ReadRequest};
 use super::{Reader, Tasks};
 use crate::agent::Agents;
+use crate::confine::refused_in;
 use crate::database::Lookup;
 use crate::database::arrivals::DAMAGED;
-use crate::database::retained::Retained;
 use crate::disk::platform;
-use crate::disk::store::{EventRow, Filter, Page};
-use crate::error::Result;
+use crate::disk::store::{Filter, Page, TaskEvent};
+use crate::error::{Result, Retained};
 use crate::queue::Queue;
 use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::task::{Scope, Task, TaskLimits};
+use crate::task::{Confined, Scope, Task, TaskLimits};
+
+/// How much of the end of a failed command's output is searched for a refusal.
+const REFUSAL_BYTES: u64 = 16 << 10;
+
+impl Reader<'_> {
+    /// Returns what a confined command printed when it was refused something, if it failed.
+    pub(crate) fn refused(&self, task: &Task, confined: &Confined) -> Option<String> {
+        if confined.by.is_empty() || task.status != Status::Failed {
+            return None;
+        }
+        let request = ReadRequest {
+            from: ReadFrom::TailBytes(REFUSAL_BYTES),
+            max_bytes: REFUSAL_BYTES,
+            ..ReadRequest::default()
+        };
+        refused_in(&self.read_task_shown(task, &request).ok()?.text())
+    }
+}
 
 impl Tasks<'_> {
     /// Returns the current state of a task.
@@ -35,10 +54,19 @@ impl Tasks<'_> {
             Agents::on(self.base).add_agent(&mut task);
         }
         if let Ok(spec) = self.base.home.task(&id).spec() {
+            task.place = spec.place_name();
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
-            task.place = Some(spec.place).filter(|place| !place.is_process());
             task.proposal = spec.approval.map(|approval| approval.proposal);
+            if let Some(grant) = &spec.grant {
+                let mut confined = self.confined_of(&id, grant)?;
+                confined.refused = Reader::on(self.base).refused(&task, &confined);
+                task.confined = Some(confined);
+            }
             task.limits = self.limits_of(&id, &spec.limits.resources)?;
+            task.shell = match &spec.command {
+                CommandSpec::Shell { program, .. } => Some(program.to_lossy()),
+                CommandSpec::Argv(_) => None,
+            };
             Redactor::new(&self.base.settings.redact, &spec.env).task(&mut task);
             return Ok(task);
         }
@@ -57,6 +85,16 @@ impl Tasks<'_> {
         Ok(TaskLimits::of(resources, enforcement))
     }
 
+    /// Returns what a task may do, and what enforces that according to the journal of its latest run.
+    pub(crate) fn confined_of(&self, id: &TaskId, grant: &TaskGrant) -> Result<Confined> {
+        let journal = self.base.home.task(id).journal()?;
+        let by = journal.iter().rev().find_map(|line| match &line.entry {
+            JournalEntry::Started { confined_by, .. } => Some(confined_by.clone()),
+            _ => None,
+        });
+        Ok(Confined::of(grant, &by.flatten().unwrap_or_default()))
+    }
+
     /// Lists the current tasks.
     ///
     /// # Errors
@@ -72,12 +110,20 @@ impl Tasks<'_> {
         Ok(page)
     }
 
+    /// Returns the number of tasks that match a filter, as of the last list.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn count(&self, filter: &Filter) -> Result<u64> {
+        Ok(self.base.database.store()?.matching(filter)?)
+    }
+
     /// Returns how many tasks come before a task in a list, wherever the page begins; `None` if it is not listed.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
-        Ok(self.base.database.store()?.place(filter, id)?)
+    pub fn position(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
+        Ok(self.base.database.store()?.position(filter, id)?)
     }
 
     /// Adds the values that are not stored, because they change without an event.
@@ -94,6 +140,7 @@ impl Tasks<'_> {
                 // The system time may be changed while a task runs.
                 let by_wall = || self.base.clock.now().ms_since(*started_at);
                 task.duration_ms = Some(platform::running_ms(process).unwrap_or_else(by_wall));
+                task.paused = platform::is_stopped(process);
                 if let Some((end, dropped)) = Reader::on(self.base).output_size(task) {
                     (task.output_bytes, task.dropped_bytes) = (end, dropped);
                 }
@@ -114,7 +161,7 @@ impl Tasks<'_> {
                 }
             }
         }
-        self.add_silence(task);
+        self.mark_unresponsive(task);
         Queue::on(self.base).add_waiting(task)
     }
 
@@ -128,7 +175,7 @@ impl Tasks<'_> {
         scope: &Scope,
         task: Option<&TaskId>,
         most: u32,
-    ) -> Result<Vec<EventRow>> {
+    ) -> Result<Vec<TaskEvent>> {
         Reconciler::on(self.base).reconcile()?;
         let events = self.base.database.store()?.events_after(seq, scope, task, most)?;
         Ok(Redaction::on(self.base).events_without_secrets(events))

@@ -60,7 +60,7 @@ impl Reader<'_> {
         if self.base.home.task(id).spec()?.ready.is_some() {
             return Ok(());
         }
-        Err(Error::NeverReady { id: id.to_string() })
+        Err(Error::NeverReady { id: id.clone() })
     }
 
     /// Waits until the condition is true of all tasks (or of one), until it can no longer become true, or until the timeout.
@@ -84,23 +84,11 @@ impl Reader<'_> {
     ) -> Result<WaitReply> {
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
         let mut listener = None;
-        let mut watched = Vec::new();
-        for id in &request.tasks {
-            let task = self.glance(id)?;
-            if matches!(request.condition, Condition::Ready) {
-                self.check_awaits_ready(id)?;
-            }
-            watched.push(Watched {
-                task,
-                redactor: Redaction::on(self.base).redactor(id),
-                connection: None,
-                unheard: 0,
-                met: false,
-                hopeless: false,
-                search: LineSearch::default(),
-            });
-        }
-        if watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. })) {
+        let mut watched = self.watch(request)?;
+        let is_any_queued = |watched: &[Watched]| {
+            watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
+        };
+        if is_any_queued(&watched) {
             Reconciler::on(self.base).reconcile()?;
         }
         let mut met = Vec::new();
@@ -126,9 +114,7 @@ impl Reader<'_> {
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }
-            if listener.is_none()
-                && watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
-            {
+            if listener.is_none() && is_any_queued(&watched) {
                 // A queued task has no supervisor that could wake us. Check once more, for changes from before this process
                 // listened.
                 listener = Some(self.base.listen()?);
@@ -145,6 +131,25 @@ impl Reader<'_> {
                 looked = Instant::now();
             }
         }
+    }
+
+    fn watch(&self, request: &WaitRequest) -> Result<Vec<Watched>> {
+        let watch = |id| {
+            let task = self.glance(id)?;
+            if matches!(request.condition, Condition::Ready) {
+                self.check_awaits_ready(id)?;
+            }
+            Ok(Watched {
+                task,
+                redactor: Redaction::on(self.base).redactor(id),
+                connection: None,
+                unheard: 0,
+                met: false,
+                hopeless: false,
+                search: LineSearch::default(),
+            })
+        };
+        request.tasks.iter().map(watch).collect()
     }
 
     fn wait_reply(&self, mut tasks: Vec<Task>, met: Vec<TaskId>, timed_out: bool) -> Result<WaitReply> {

@@ -3,9 +3,8 @@
 use mw_model::{Cause, TaskId, TaskSpec, TaskState};
 
 use crate::approval::digest_of_spec;
-use crate::disk::task_dir::log_names;
+use crate::disk::log_names;
 use crate::error::{Denial, Error, Result};
-use crate::launch::Launcher;
 use crate::queue::next::Granted;
 use crate::reconcile::Reconciler;
 use crate::task::Task;
@@ -41,7 +40,7 @@ impl Reconciler<'_> {
             Ok(spec) => {
                 // A task that was cancelled before it ran no longer has a second name for its log.
                 log_names::link_name(&self.base.home, &task);
-                Launcher::on(self.base).launch_spec(task.clone(), &spec, None, slots)
+                self.base.launch(task.clone(), &spec, None, slots)
             }
             Err(error) => Err(error),
         };

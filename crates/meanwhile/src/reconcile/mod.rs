@@ -13,5 +13,5 @@ use crate::base::part;
 
 part! {
     /// Brings tasks up to date with their directories.
-    Reconciler
+    pub struct Reconciler;
 }

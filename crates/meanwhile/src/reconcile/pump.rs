@@ -6,7 +6,7 @@ use crate::queue::Queue;
 impl Reconciler<'_> {
     /// Starts queued tasks that may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
-        // Adopt unsupervised tasks before queued ones start. Try once.
+        // If slots may still be held by unsupervised tasks, adopts those and tries once more.
         if self.pump_once() && self.reconcile_unsettled().is_ok() {
             let _ = self.pump_once();
         }

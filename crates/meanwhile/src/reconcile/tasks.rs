@@ -83,11 +83,10 @@ impl Reconciler<'_> {
             TaskState::Ended { .. } if task.survivors == 0 => return Ok(false),
             _ => {}
         }
-        let findings = self.base.database.look_at(task)?;
-        let current = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
-        if current && findings.supervised && findings.record.is_none() && findings.seen == task.journal_seen {
+        if self.base.database.runs_unchanged(task)? {
             return Ok(false);
         }
+        let findings = self.base.database.look_at(task)?;
         if matches!(task.state, TaskState::Ended { .. }) && findings.supervised {
             return Ok(false);
         }

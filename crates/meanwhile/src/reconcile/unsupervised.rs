@@ -19,7 +19,7 @@ impl Reconciler<'_> {
     ) -> Result<Option<&'task Process>> {
         let Some(process) = task.state.process() else { return Ok(None) };
         let run = task.state.run();
-        let told = findings.supervised
+        let is_documented = findings.supervised
             || findings.being_started
             || findings.record.is_some()
             || findings.journal.iter().any(|line| line.run == run);
@@ -30,7 +30,7 @@ impl Reconciler<'_> {
                     || self.base.home.task(&task.id).result(run)?.is_some(),
             )
         };
-        Ok((!told && !answers()?).then_some(process))
+        Ok((!is_documented && !answers()?).then_some(process))
     }
 
     /// Returns the first process of a task that may be running but has no supervisor that could end it. Call this

@@ -23,5 +23,5 @@ pub(crate) use redactor::{UNREADABLE_NOTE, secrets_in};
 
 part! {
     /// Hides secrets in everything that is shown.
-    Redaction
+    pub struct Redaction;
 }

@@ -18,7 +18,7 @@ const LEAST_BEGINNING: usize = 4;
 const UNREADABLE: &str = "unreadable-environment";
 /// The note in output that may contain such values.
 pub(crate) const UNREADABLE_NOTE: &str =
-    "[spec.json of this task cannot be read: the values of its secret variables are not hidden here]\n";
+    "[spec.json of this task cannot be read: the values of its secret variables are not redacted here]\n";
 
 /// Hides the secrets of one task.
 #[derive(Clone, Debug)]
@@ -102,8 +102,8 @@ impl Redactor {
         } else {
             let mut found = self.find(&sequences.visible(text), edge);
             for secret in &mut found {
-                secret.start = sequences.place(secret.start);
-                secret.end = sequences.place(secret.end - 1) + 1;
+                secret.start = sequences.position(secret.start);
+                secret.end = sequences.position(secret.end - 1) + 1;
             }
             found
         };

@@ -55,7 +55,7 @@ impl Sequences {
     }
 
     /// Converts a position in the text without sequences to a position in the text.
-    pub(super) fn place(&self, visible: usize) -> usize {
+    pub(super) fn position(&self, visible: usize) -> usize {
         let is_before = |sequence: &Sequence| sequence.range.end - sequence.hidden <= visible;
         let before = self.0[..self.0.partition_point(is_before)].last();
         visible + before.map_or(0, |sequence| sequence.hidden)

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use mw_model::wire::KillReceipt;
-use mw_model::{Cause, Event, News, Notice, TaskId};
+use mw_model::{Cause, Event, Notice, NoticeKind, TaskId};
 use serde_json::Value;
 
 use super::Redactor;
-use crate::disk::store::EventRow;
+use crate::base::Directories;
+use crate::disk::store::TaskEvent;
 use crate::redact::Redaction;
 use crate::span;
 use crate::span::{FACTS, Span};
@@ -52,10 +53,10 @@ impl Redactor {
     pub(crate) fn notice(&self, notice: &mut Notice) {
         self.hide(&mut notice.command);
         notice.outcome.iter_mut().chain(&mut notice.result).for_each(|text| self.hide(text));
-        match &mut notice.news {
-            News::Ended { cause } => words_of_cause(cause).into_iter().for_each(|text| self.hide(text)),
-            News::Stalled { prompt: text } | News::Ready { what: text } => self.hide(text),
-            News::Batch { .. } => {}
+        match &mut notice.kind {
+            NoticeKind::Ended { cause } => words_of_cause(cause).into_iter().for_each(|text| self.hide(text)),
+            NoticeKind::Stalled { prompt: text } | NoticeKind::Ready { what: text } => self.hide(text),
+            NoticeKind::Batch { .. } => {}
         }
     }
 
@@ -94,14 +95,28 @@ fn words_of_cause(cause: &mut Cause) -> Option<&mut String> {
     }
 }
 
+impl Directories {
+    /// Returns the redactor of a task. If the task's spec cannot be read, whole texts are hidden.
+    pub(crate) fn redactor(&self, id: &TaskId) -> Redactor {
+        let settings = &self.settings.redact;
+        let environment =
+            if settings.enabled { self.home.task(id).secret_variables() } else { Some(Vec::new()) };
+        environment.map_or_else(|| Redactor::blind(settings), |known| Redactor::new(settings, &known))
+    }
+
+    /// Returns the name of a task as it is shown.
+    #[must_use]
+    pub fn shown_name(&self, id: &TaskId) -> Option<String> {
+        let name = self.home.task(id).spec().ok()?.name?;
+        Some(self.redactor(id).text(&name).into_owned())
+    }
+}
+
 impl Redaction<'_> {
     /// Returns the redactor of a task. If the task's spec cannot be read, whole texts are hidden.
     #[must_use]
     pub fn redactor(&self, id: &TaskId) -> Redactor {
-        let settings = &self.base.settings.redact;
-        let environment =
-            if settings.enabled { self.base.home.task(id).environment() } else { Some(Vec::new()) };
-        environment.map_or_else(|| Redactor::blind(settings), |known| Redactor::new(settings, &known))
+        self.base.redactor(id)
     }
 
     pub(crate) fn without_secrets(&self, mut task: Task) -> Task {
@@ -132,7 +147,7 @@ impl Redaction<'_> {
         spans
     }
 
-    pub(crate) fn events_without_secrets(&self, mut rows: Vec<EventRow>) -> Vec<EventRow> {
+    pub(crate) fn events_without_secrets(&self, mut rows: Vec<TaskEvent>) -> Vec<TaskEvent> {
         let mut redactors = HashMap::new();
         for row in &mut rows {
             if let Some(text) = words_of(&mut row.event) {

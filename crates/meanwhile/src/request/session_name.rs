@@ -1,16 +1,14 @@
 //! Names of sessions.
 
-use mw_model::LONGEST_SESSION_NAME;
+use mw_model::is_session_name;
 
 use crate::error::{Error, Invalid, Result};
 
 /// Refuses an invalid session name.
 ///
 /// # Errors
-/// When the name is empty, longer than [`LONGEST_SESSION_NAME`] bytes, or has control characters.
+/// When the name is empty, longer than [`LONGEST_SESSION_NAME`](mw_model::LONGEST_SESSION_NAME) bytes, or has control characters.
 pub fn check_session_name(name: &str) -> Result<()> {
-    if name.is_empty() || name.len() > LONGEST_SESSION_NAME || name.chars().any(char::is_control) {
-        return Err(Error::Invalid(Invalid::SessionName(name.to_owned())));
-    }
-    Ok(())
+    let invalid = || Error::Invalid(Invalid::SessionName(name.to_owned()));
+    if is_session_name(name) { Ok(()) } else { Err(invalid()) }
 }

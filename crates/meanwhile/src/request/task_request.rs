@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use mw_model::{
-    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, Place, ReadyWhen, TaskId, TaskKind,
+    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, Place, RawText, ReadyWhen, TaskGrant,
+    TaskId, TaskKind,
 };
 
 use super::approval::Approval;
@@ -83,17 +84,33 @@ pub struct TaskRequest {
     /// The process that reports the end itself, because it waits for the task. If this process dies first, the
     /// session gets the usual notification.
     pub reporter: Option<Holder>,
-    /// The server that starts it; see [`Host::of_own_starts`](crate::engine::Host::of_own_starts).
+    /// The server that starts it; see [`SessionHolder::of_own_starts`](crate::engine::SessionHolder::of_own_starts).
     pub starter: Option<Holder>,
     /// The agent and its prompt. The command is then the agent's driver.
     pub agent: Option<Box<AgentSpec>>,
     /// Who approved it.
     pub approval: Approval,
+    /// What it may do. Without a grant it is not confined.
+    pub grant: Option<TaskGrant>,
     /// The expected duration or size, in the caller's words; shown in the approval request.
     pub expected: Option<String>,
 }
 
 impl TaskRequest {
+    /// Chooses where a command runs, which also decides its kind. `added` are the variables that the start adds to the
+    /// environment: elsewhere, the command gets only these, and those that the back-end passes on.
+    pub fn run_on(&mut self, mut place: Place, added: &[(String, String)]) {
+        if let Place::Backend(place) = &mut place {
+            let passed = place.kind.passed_variables().iter();
+            let names = passed.chain(added.iter().map(|(name, _)| name));
+            place.variables = names.map(|name| RawText::from(name.as_str())).collect();
+        }
+        if self.agent.is_none() {
+            self.kind = place.task_kind();
+        }
+        self.place = place;
+    }
+
     /// Returns a request for a command with the default limits. All fields can be changed before the start.
     #[must_use]
     pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
@@ -127,6 +144,7 @@ impl TaskRequest {
             starter: None,
             agent: None,
             approval: Approval::User,
+            grant: None,
             expected: None,
         }
     }

@@ -6,10 +6,9 @@ use mw_model::wire::KillReceipt;
 use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
-use crate::database::retained::Retained;
+use crate::disk::log_names;
 use crate::disk::store::{Filter, Transaction};
-use crate::disk::task_dir::log_names;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Retained};
 use crate::fail_point::fail_point;
 use crate::hooks::Hooks;
 use crate::live::Live;
@@ -69,12 +68,12 @@ impl Retention<'_> {
             // Tasks that could not be ended are found again below, and kept.
             let kills = Live::on(self.base).kill_all(&live, request);
             let left_none = |receipt: &&KillReceipt| receipt.survivors.is_empty();
-            let dead: HashSet<&str> =
-                kills.receipts.iter().filter(left_none).map(|receipt| receipt.id.as_str()).collect();
+            let dead: HashSet<&TaskId> =
+                kills.receipts.iter().filter(left_none).map(|receipt| &receipt.id).collect();
             // A supervisor answers before it records that the last child is dead. For a damaged task only its lock shows
             // whether it runs.
             for id in &live {
-                if dead.contains(id.as_str()) || self.base.database.damage(id)?.is_some() {
+                if dead.contains(id) || self.base.database.damage(id)?.is_some() {
                     self.base.home.task(id).await_unsupervised(self.base.settings.tell)?;
                 }
             }

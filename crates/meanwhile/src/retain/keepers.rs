@@ -5,7 +5,7 @@ use std::fs;
 use mw_model::TaskId;
 
 use super::clear::{ClearReport, Undelivered};
-use crate::disk::session_dir::agent_sessions::{child_session, has_keeper, is_of_agent, keeper_session};
+use crate::disk::session_dir::agent_sessions::{child_session, has_keeper, keeper_session};
 use crate::disk::session_dir::lease;
 use crate::disk::store::Filter;
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::task::Scope;
 impl Retention<'_> {
     /// Removes the task that kept the agent of a removed task alive, and its session.
     pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
-        if has_keeper(&self.base.home, id) { self.remove_keeper_session(id) } else { Ok(()) }
+        if has_keeper(&self.base.home.sessions(), id) { self.remove_keeper_session(id) } else { Ok(()) }
     }
 
     /// Removes the tasks that kept the agents of removed tasks alive: the process that removed those may have been
@@ -36,7 +36,8 @@ impl Retention<'_> {
     pub(crate) fn sweep_child_sessions(&self) -> Result<()> {
         for entry in fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let agent = name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(is_of_agent);
+            let agent =
+                name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(TaskId::is_of_agent);
             let Some(agent) = agent else { continue };
             let session = child_session(&agent);
             let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
@@ -44,8 +45,7 @@ impl Retention<'_> {
                 || !lease::holders(&entry.path()).is_empty()
                 || self.base.database.store()?.list(&any)?.total > 0;
             if !is_used {
-                self.base.database.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
-                let _ = fs::remove_dir_all(entry.path());
+                self.remove_session(&session)?;
             }
         }
         Ok(())
@@ -60,8 +60,13 @@ impl Retention<'_> {
             .kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))
             .all_done()?;
         self.clear_finished(&ids, Undelivered::Goes, &mut ClearReport::default())?;
-        self.base.database.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
-        let _ = fs::remove_dir_all(self.base.home.session(&session).path());
+        self.remove_session(&session)
+    }
+
+    /// Removes what is left of a session without tasks: its rows and its directory.
+    pub(crate) fn remove_session(&self, session: &str) -> Result<()> {
+        self.base.database.transact(|transaction| Ok(transaction.forget_session(session)?))?;
+        let _ = fs::remove_dir_all(self.base.home.session(session).path());
         Ok(())
     }
 }

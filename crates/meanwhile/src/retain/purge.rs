@@ -5,10 +5,9 @@ use std::sync::Arc;
 use mw_model::{TaskId, Timestamp};
 
 use super::clear::{AT_ONCE, ClearReport, Undelivered};
-use crate::database::retained::Retained;
-use crate::disk::store::{Ended, Totals};
-use crate::disk::task_dir::log_names;
-use crate::error::Result;
+use crate::disk::log_names;
+use crate::disk::store::{EndedTask, Totals};
+use crate::error::{Result, Retained};
 use crate::reconcile::Reconciler;
 use crate::retain::Retention;
 use crate::settings::RetentionSettings;
@@ -36,17 +35,16 @@ impl Retention<'_> {
         Reconciler::on(self.base).reconcile()?;
         let limits = self.base.settings.retention;
         let now = self.base.clock.now();
-        let too_old = |task: &Ended| {
+        let too_old = |task: &EndedTask| {
             !limits.max_age.is_zero() && u128::from(now.ms_since(task.ended_at)) >= limits.max_age.as_millis()
         };
         let mut report = ClearReport::default();
         loop {
-            let mut totals = self.base.database.store()?.totals()?;
+            let (mut totals, oldest) = self.base.database.store()?.oldest_ended(BATCH)?;
             let before = report.cleared.len();
             let mut expired = Vec::new();
-            for task in self.base.database.store()?.oldest_ended(BATCH)? {
+            for task in oldest {
                 if too_old(&task) || exceed(totals, &limits) {
-                    // Other processes may be removing tasks too.
                     totals.count = totals.count.saturating_sub(1);
                     totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
                     expired.push(task.id);

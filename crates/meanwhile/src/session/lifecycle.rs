@@ -1,20 +1,16 @@
 //! Sessions as a whole: which have tasks, which have hosts, and how one ends.
 
-use std::fs;
-use std::path::PathBuf;
-
 use mw_model::signal::SIGTERM;
 use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
 
-use crate::disk::platform;
 use crate::disk::session_dir::lease;
 use crate::disk::store::{Change, Filter, SessionInfo};
 use crate::error::Result;
 use crate::launch::message;
 use crate::live::Live;
 use crate::live::kill::{KillReport, KillRequest};
-use crate::notify::host::Host;
+use crate::notify::session_holder::SessionHolder;
 use crate::queue::Queue;
 use crate::read::Tasks;
 use crate::reconcile::Reconciler;
@@ -40,33 +36,6 @@ impl Sessions<'_> {
     #[must_use]
     pub fn is_hosted(&self, session: &str) -> bool {
         Queue::on(self.base).held(session).hosts
-    }
-
-    /// Returns the sessions with tasks whose hosts or servers were started by the same program as the process `pid`.
-    /// An agent's server and its hooks have this program in common, even if everything else differs.
-    ///
-    /// # Errors
-    /// When the database fails. It is not opened if there is no such process.
-    pub fn served_beside(&self, pid: u32) -> Result<Vec<String>> {
-        let Some(starter) = platform::starter_of(pid) else { return Ok(Vec::new()) };
-        let is_beside = |directory: &PathBuf| {
-            lease::holders(directory).into_iter().any(|(_, host)| platform::starter_of(host) == Some(starter))
-        };
-        let directories = fs::read_dir(self.base.home.sessions()).into_iter().flatten().flatten();
-        let beside: Vec<_> = directories.map(|entry| entry.path()).filter(is_beside).collect();
-        if beside.is_empty() {
-            return Ok(Vec::new());
-        }
-        let hosted = |session: &SessionInfo| {
-            beside.iter().any(|path| path == self.base.home.session(&session.id).path())
-        };
-        Ok(self.list()?.into_iter().filter(hosted).map(|session| session.id).collect())
-    }
-
-    /// Returns the program that started a process, past any shells; `None` if that cannot be determined.
-    #[must_use]
-    pub fn program_above(&self, pid: u32) -> Option<u32> {
-        platform::starter_of(pid)
     }
 
     /// Lists the sessions that have tasks.
@@ -126,14 +95,14 @@ impl Sessions<'_> {
         // A process that holds the session keeps its lease and its policy there.
         let is_held = !lease::holders(self.base.home.session(session).path()).is_empty();
         if report.kept.is_empty() && !is_held {
-            self.base.database.transact(|transaction| Ok(transaction.forget_session(session)?))?;
-            let _ = fs::remove_dir_all(self.base.home.session(session).path());
+            Retention::on(self.base).remove_session(session)?;
         }
         Ok(report)
     }
 
     /// Moves everything unfinished from one session to another: tasks that have not ended, and notifications that were
-    /// not delivered. Notifications that the owner has received are not delivered again. Returns the tasks.
+    /// not delivered. Notifications that the owner has received are not delivered again. Live tasks keep their slots and
+    /// their ids, and get numbers of the new session. Returns the tasks.
     ///
     /// # Errors
     /// When the database fails, or a task's files cannot be written.
@@ -145,7 +114,6 @@ impl Sessions<'_> {
         let reassigned = self.base.database.transact(|transaction| {
             let mut tasks = transaction.unfinished_of(from)?;
             for task in &mut tasks {
-                before.push(task.clone());
                 let given = self.base.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
                 to.clone_into(&mut task.session);
                 task.number = transaction.take_number(to, given)?;
@@ -157,15 +125,15 @@ impl Sessions<'_> {
                 transaction.set_owner(task)?;
                 let event =
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
-                transaction.apply(task, &event, now, Change::default())?;
+                self.base.database.record_event(transaction, task, &event, now, Change::default())?;
                 // Before the commit, because a rebuilt database reads the owner from the directory.
-                self.base.home.rename_task(task, self.base.settings.session_grace_ms(), now)?;
+                before.push(self.base.home.store_owner(task, self.base.settings.session_grace_ms(), now)?);
             }
             Ok(tasks)
         });
         if reassigned.is_err() {
-            for task in &before {
-                let _ = self.base.home.rename_task(task, self.base.settings.session_grace_ms(), now);
+            for spec in &before {
+                let _ = self.base.home.task(&spec.id).replace_spec(spec);
             }
         }
         let tasks = reassigned?;
@@ -182,7 +150,7 @@ impl Sessions<'_> {
     }
 }
 
-impl Host<'_> {
+impl SessionHolder<'_> {
     /// Ends the session's tasks because its host is about to exit. Tasks with [`Lifetime::Kept`] keep running.
     ///
     /// # Errors

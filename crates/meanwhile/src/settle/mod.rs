@@ -8,5 +8,5 @@ use crate::base::part;
 
 part! {
     /// Does the work that is due after a task has ended.
-    Settler
+    pub struct Settler;
 }

@@ -1,5 +1,7 @@
 //! The work that follows the end of a task.
 
+use std::fs::File;
+
 use mw_model::{TaskId, TaskKind};
 
 use crate::disk::settle_turn::SettleTurn;
@@ -21,9 +23,17 @@ impl Settler<'_> {
     /// # Errors
     /// When the database fails; the next command does the same work.
     pub fn settle(&self, id: Option<&TaskId>) -> Result<()> {
+        self.settle_in_turn(id, None)
+    }
+
+    /// Like [`Settler::settle`](crate::engine::Settler::settle), with the lock of the turn if a supervisor hands it over.
+    ///
+    /// # Errors
+    /// As [`Settler::settle`](crate::engine::Settler::settle).
+    pub fn settle_in_turn(&self, id: Option<&TaskId>, turn: Option<File>) -> Result<()> {
         fail_point("settle-begun");
         self.base.database.settles_itself.set(true);
-        let mut turn = SettleTurn::take(&self.base.home);
+        let mut turn = SettleTurn::take(&self.base.home, turn);
         if let Some(id) = id.filter(|id| turn.is_some() || self.has_own_duties(id)) {
             self.record_end(id)?;
         }

@@ -5,15 +5,22 @@ use std::fs;
 use mw_model::CommandSpec;
 
 use crate::error::{Error, Invalid, Result};
-use crate::launch::backend::backend_for;
+use crate::launch::backend::check_backend;
 use crate::live::ready;
 use crate::request::{TaskRequest, check_session_name};
+use crate::settings::BackendSettings;
 
 /// The last year that a timestamp in a record can have.
 const LAST_YEAR: i64 = 9999;
 
 /// Refuses a request that could never run.
-pub(super) fn check(request: &TaskRequest) -> Result<()> {
+pub(super) fn check(request: &TaskRequest, backends: &BackendSettings) -> Result<()> {
+    check_command(request, backends)?;
+    request.ready.as_ref().map_or(Ok(()), ready::check)
+}
+
+/// Like [`check`], for a request without a readiness condition.
+pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -> Result<()> {
     check_session_name(&request.session)?;
     let invalid = |message: &str, hint: &str| Err(Error::invalid(message, hint));
     let argv = request.command.argv();
@@ -60,9 +67,8 @@ pub(super) fn check(request: &TaskRequest) -> Result<()> {
     if let Err(wrong) = request.limits.resources.check() {
         return Err(Error::Invalid(Invalid::Limit(wrong)));
     }
-    request.ready.as_ref().map_or(Ok(()), ready::check)?;
     check_directory(request)?;
-    backend_for(request).map(|_| ())
+    check_backend(request, &backends.driver)
 }
 
 fn check_directory(request: &TaskRequest) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::start::Starts;
 use crate::task::{Scope, Task};
 
 impl Starts<'_> {
-    /// Sends a message to an agent that has answered, in a further run of its task, and returns at once.
+    /// Sends a message to an agent that has answered, in another run of its task, and returns at once.
     ///
     /// # Errors
     /// When the task is unknown, does not belong to an agent, has no answer, or is already being resumed, or when the
@@ -31,7 +31,7 @@ impl Starts<'_> {
         let task = self.base.database.stored(&id)?;
         answered(&task).map_err(|message| task.refusal(message))?;
         if !self.can_go_on(&id) {
-            return Err(Error::Expired { id: id.to_string() });
+            return Err(Error::Expired { id });
         }
         if task.survivors > 0 {
             let request = KillRequest::term("resume".to_owned());

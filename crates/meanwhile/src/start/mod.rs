@@ -1,9 +1,11 @@
 //! Turns a request into a task on disk.
 //!
 //! `submit` lets `check` refuse bad input before anything is changed and `write_down` write the task to disk, and launches
-//! or queues it. `restart` and `follow_up` start a further run of a task.
+//! or queues it. `direct` does the same for the usual case, without the database. `restart` and `follow_up` start another
+//! run of a task.
 
 mod check;
+pub(crate) mod direct;
 pub(crate) mod follow_up;
 pub(crate) mod restart;
 pub(crate) mod submit;
@@ -13,5 +15,5 @@ use crate::base::part;
 
 part! {
     /// Starts and restarts tasks.
-    Starts
+    pub struct Starts;
 }

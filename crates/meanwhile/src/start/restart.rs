@@ -1,4 +1,4 @@
-//! A further run of the same task.
+//! Another run of the same task.
 
 use std::fs;
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ impl Starts<'_> {
     ///
     /// # Errors
     /// When the task is unknown, its spec is damaged, it can no longer be executed, or another process is restarting
-    /// it. Then no further run follows, now or later.
+    /// it. Then no other run follows, now or later.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = Lookup::on(&self.base.database).resolve_to_act(handle, scope)?;
         let spec = self.spec_to_run(&id)?;
@@ -62,7 +62,7 @@ impl Starts<'_> {
         let ended_only = |source| match source {
             // Another process has changed the task and decides what happens to it.
             Error::WrongState { .. } => source,
-            source if lives => Error::EndedOnly { id: id.to_string(), source: Box::new(source) },
+            source if lives => Error::EndedOnly { id: id.clone(), source: Box::new(source) },
             source => source,
         };
         if lives {
@@ -91,7 +91,7 @@ impl Starts<'_> {
         Ok(self.start_requeued(requeued.map_err(ended_only)?, &spec))
     }
 
-    /// Reserves the disk space and descriptors that a further run of a live task needs, so that a lack of them is
+    /// Reserves the disk space and descriptors that another run of a live task needs, so that a lack of them is
     /// reported while the task still runs. They are released when the result is dropped.
     fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
         let supervisor = &self.base.settings.executables.supervisor;
@@ -128,7 +128,7 @@ impl Starts<'_> {
         }
     }
 
-    /// Reads the spec that a further run would execute.
+    /// Reads the spec that another run would execute.
     pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
         self.base.home.task(id).refuse_foreign()?;
         self.base.home.task(id).spec()
@@ -165,7 +165,7 @@ impl Starts<'_> {
         Ok(task)
     }
 
-    /// Starts all tasks that may start now that a further run is queued, and returns the current task. The run will
+    /// Starts all tasks that may start now that another run is queued, and returns the current task. The run will
     /// come, so a failure here is not an error of the request.
     pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
         let _ = Reconciler::on(self.base).reconcile();

@@ -1,17 +1,15 @@
 //! Submits a request: the task is started, queued, or refused without leaving anything behind.
 
 use mw_model::wire::Metadata;
-use mw_model::{Event, Status, TaskId, next_state};
+use mw_model::{Status, TaskId};
 
 use super::check::check;
 use super::write_down::NewTask;
 use crate::approval::Approvals;
 use crate::disk::slots::{Pool, Slots};
-use crate::disk::store::StoreError;
 use crate::disk::task_dir::StartHold;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::launch::Launcher;
 use crate::launch::message;
 use crate::queue::Queue;
 use crate::queue::next::Picked;
@@ -21,7 +19,7 @@ use crate::redact::{Redaction, Redactor};
 use crate::request::{IfRunning, TaskRequest};
 use crate::settings::AtCapacity;
 use crate::start::Starts;
-use crate::supervisor::Supervisor;
+use crate::supervisor::SupervisorLink;
 use crate::task::{Scope, Task};
 
 /// The result of a start.
@@ -33,12 +31,17 @@ pub struct Started {
     pub existed: bool,
 }
 
-impl Starts<'_> {
-    /// Keeps a supervisor that was started early, for the next start.
-    pub fn use_supervisor(&self, supervisor: Supervisor) {
-        self.base.ready.set(Some(supervisor));
-    }
+/// Whether a task may start at once.
+enum PlaceAtOnce {
+    /// It may, in these slots.
+    Free(Slots),
+    /// All slots are taken, so nothing that has happened to other tasks matters now.
+    Full,
+    /// The database decides, when it knows what has happened to other tasks.
+    Uncertain,
+}
 
+impl Starts<'_> {
     /// Starts a task and returns at once.
     ///
     /// When this returns, the task is on disk and its first process has been executed, or it is queued. After an error
@@ -47,7 +50,7 @@ impl Starts<'_> {
     /// # Errors
     /// For bad requests, names of live tasks, no free slot, and programs that cannot be executed.
     pub fn start(&self, request: &TaskRequest) -> Result<Started> {
-        check(request)?;
+        check(request, &self.base.settings.backends)?;
         if let Some(name) = &request.name
             && let Some(existing) = self.live_named(&request.session, name)?
         {
@@ -59,17 +62,20 @@ impl Starts<'_> {
             let message = format!("the name {name:?} is a prefix of the id {hidden}");
             return Err(Error::invalid(message, "choose another name"));
         }
-        let slots = self.slots_at_once(request)?;
-        let (new, hold) = self.new_directory(request)?;
+        let place = self.place_at_once(request)?;
+        let (new, hold) = self.base.new_directory(request)?;
         if let Some(granted) = request.approval.granted()
             && let Err(error) = Approvals::on(self.base).use_for(granted, request, &new.id)
         {
             self.forget(&new.id);
             return Err(error);
         }
-        let started = match slots {
-            Some(slots) => self.start_at_once(request, &new, hold, slots),
-            None => self.start_in_order(request, &new, hold),
+        let started = match place {
+            PlaceAtOnce::Free(slots) => self.start_at_once(request, &new, hold, slots),
+            PlaceAtOnce::Full => self.start_in_order(request, &new, hold),
+            PlaceAtOnce::Uncertain => Reconciler::on(self.base)
+                .reconcile_unsettled()
+                .and_then(|()| self.start_in_order(request, &new, hold)),
         };
         match started {
             Ok(mut task) => {
@@ -86,14 +92,23 @@ impl Starts<'_> {
         }
     }
 
-    /// Takes slots for a task without using the database: the task has no name that must be unique, follows no other task, and
-    /// the queue is empty.
-    fn slots_at_once(&self, request: &TaskRequest) -> Result<Option<Slots>> {
+    /// Reports a start whose supervisor was killed before it answered. The task's directory shows how far it got.
+    ///
+    /// # Errors
+    /// When the command was not executed. Nothing is left of the task then.
+    pub fn conclude_unanswered(&self, id: &TaskId) -> Result<Started> {
+        let task = Reconciler::on(self.base).after_silence(id, Error::Unanswered);
+        task.map(|task| Started { task, existed: false }).inspect_err(|_| self.forget(id))
+    }
+
+    /// Takes slots for a task if it may start at once, without using the database: it has no name that must be unique, follows no
+    /// other task, and the queue is empty.
+    fn place_at_once(&self, request: &TaskRequest) -> Result<PlaceAtOnce> {
         if request.name.is_some() || !request.after.is_empty() {
-            return Ok(None);
+            return Ok(PlaceAtOnce::Uncertain);
         }
         if request.uncounted {
-            return Ok(Some(Slots::none()));
+            return Ok(PlaceAtOnce::Free(Slots::none()));
         }
         let (pool, limits) = (Pool::of(request.kind), self.base.settings.queue.limits());
         let take = || Queue::on(self.base).take_slots(&request.session, pool, limits);
@@ -105,8 +120,14 @@ impl Starts<'_> {
                 return Err(Error::AtCapacity { limit: pool.limit(limits) });
             }
         }
-        // A slot that was not given back may belong to a task that is still running.
-        Ok(slots.filter(|slots| slots.were_given_back() && !self.base.home.is_waiting_noted()))
+        Ok(match slots {
+            // A slot that was not given back may belong to a task that is still running.
+            Some(slots) if slots.were_given_back() && !self.base.home.is_waiting_noted() => {
+                PlaceAtOnce::Free(slots)
+            }
+            Some(_) => PlaceAtOnce::Uncertain,
+            None => PlaceAtOnce::Full,
+        })
     }
 
     /// Starts a task that has its slots. The process that opens the database next records it there.
@@ -118,20 +139,9 @@ impl Starts<'_> {
         slots: Slots,
     ) -> Result<Task> {
         // The supervisor prepares while the task is written to disk.
-        let supervisor = match self.base.ready.take() {
-            Some(supervisor) => supervisor,
-            None => Supervisor::start(&self.base.settings.executables)?,
-        };
-        supervisor.send_to(&hold.directory);
-        let (spec, mut task) = self.write_down(request, new)?;
-        let since = spec.created_at;
-        task.set_state(
-            next_state(&task.state, &Event::Reserved { since })
-                .map_err(|refused| Error::Store(StoreError::from(refused)))?,
-        );
-        let launched = Launcher::on(self.base).launch_spec(task, &spec, Some(supervisor), slots);
-        drop(hold);
-        match launched {
+        let supervisor = SupervisorLink::start(&self.base.settings.executables)?;
+        let numbers = self.base.take_numbers(request, &self.base.database)?;
+        match self.base.launch_new(request, new, &numbers, hold, supervisor, slots) {
             // The task's directory shows how far the start got.
             Err(error @ Error::Unanswered) => Reconciler::on(self.base).after_silence(&new.id, error),
             other => other,
@@ -141,11 +151,11 @@ impl Starts<'_> {
     /// Queues a task, and starts all queued tasks that may start.
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
-        let (spec, task) = self.write_down(request, new)?;
+        let numbers = self.base.take_numbers(request, &self.base.database)?;
+        let (spec, task) = self.base.write_down(request, new, &numbers)?;
         if let Some(metadata) = message::metadata(&spec, 1, &self.base.settings.redact, None) {
             self.base.home.task(id).write_metadata(&Metadata { status: Status::Pending, ..metadata });
         }
-        Reconciler::on(self.base).reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         let untended = picked.any_untended;
         fail_point("start-committed");
@@ -174,7 +184,7 @@ impl Starts<'_> {
                 && let Some(other) = transaction.live_named(&request.session, name)?
             {
                 let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status);
-                return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
+                return Err(Error::NameLive { name: name.clone(), id: other, status });
             }
             for before in &request.after {
                 if transaction.task(before)?.is_none() {
@@ -208,7 +218,7 @@ impl Starts<'_> {
         match request.if_running {
             IfRunning::Refuse => Err(Error::NameLive {
                 name: existing.name.clone().unwrap_or_default(),
-                id: existing.id.to_string(),
+                id: existing.id,
                 status: existing.status,
             }),
             IfRunning::Return => {

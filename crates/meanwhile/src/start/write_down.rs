@@ -3,20 +3,21 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::{
-    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, RawText, RunOrigin, SESSION_VARIABLE, SPEC_VERSION,
+    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, QueueLimits, RawText, RunOrigin, SESSION_VARIABLE, SPEC_VERSION,
     TASK_VARIABLE, TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp,
 };
 
+use crate::base::Directories;
+use crate::database::Database;
+use crate::disk::log_names;
 use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::session_dir::holder_loss;
 use crate::disk::task_dir::StartHold;
-use crate::disk::task_dir::log_names;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::request::Consent;
 use crate::request::TaskRequest;
-use crate::start::Starts;
 use crate::task::Task;
 use crate::variables::is_reserved;
 
@@ -26,18 +27,42 @@ pub(super) struct NewTask {
     pub(super) trace: TaskTrace,
 }
 
+/// The numbers of a task.
+pub(super) struct Numbers {
+    /// Among all tasks of the session.
+    in_session: u64,
+    /// For the short handle; absent for a foreground task.
+    handle: Option<u64>,
+}
+
+/// The last numbers of a session, for counters whose files are missing.
+pub(crate) trait LastNumbers {
+    fn number(&self, session: &str) -> Result<u64>;
+    fn handle_number(&self, session: &str, context: Option<&str>) -> Result<u64>;
+}
+
+impl LastNumbers for Database {
+    fn number(&self, session: &str) -> Result<u64> {
+        Ok(self.store()?.last_number(session)?)
+    }
+
+    fn handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
+        Ok(self.store()?.last_handle_number(session, context)?)
+    }
+}
+
 fn variable<'env>(env: &'env [EnvVar], name: &str) -> Option<&'env RawText> {
     env.iter().rev().find(|var| var.name.as_bytes() == name.as_bytes()).map(|var| &var.value)
 }
 
-impl Starts<'_> {
+impl Directories {
     pub(super) fn new_directory(&self, request: &TaskRequest) -> Result<(NewTask, StartHold)> {
         loop {
             let random: [u8; 40] = platform::random_bytes().map_err(Error::io("no random numbers"))?;
             let (for_id, for_trace) = random.split_at(8);
             let number = for_id.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
             let id = TaskId::from_random(request.kind, number);
-            let made = self.base.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
+            let made = self.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
             if let Some(hold) = made {
                 fail_point("start-directory-made");
                 let trace = self.new_trace(request, for_trace);
@@ -52,33 +77,37 @@ impl Starts<'_> {
         bytes.copy_from_slice(random);
         let host = variable(&request.env, TRACEPARENT_VARIABLE)
             .and_then(|value| std::str::from_utf8(value.as_bytes()).ok()?.parse().ok());
-        self.base.settings.traces.place(bytes, host)
+        self.settings.traces.ids(bytes, host)
+    }
+
+    /// Takes the numbers of a new task from the counters of its session. `last` returns the last number if there is no
+    /// counter.
+    pub(super) fn take_numbers(&self, request: &TaskRequest, last: &impl LastNumbers) -> Result<Numbers> {
+        let session = self.home.session(&request.session);
+        let in_session = session.take_number(|| last.number(&request.session))?;
+        let context = request.context.as_deref();
+        let next = || session.take_handle_number(context, || last.handle_number(&request.session, context));
+        let handle = (!request.foreground).then(next).transpose()?;
+        Ok(Numbers { in_session, handle })
     }
 
     /// Writes the spec to the task's directory. From here on the task survives this process.
-    pub(super) fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
-        let session = self.base.home.session(&request.session);
-        let number =
-            session.take_number(|| Ok(self.base.database.store()?.last_number(&request.session)?))?;
-        let mut spec = self.spec_of(request, new, number, self.base.clock.now());
-        if !request.foreground {
-            spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
-        }
-        self.base.home.task(&spec.id).write_spec(&spec)?;
+    pub(super) fn write_down(
+        &self,
+        request: &TaskRequest,
+        new: &NewTask,
+        numbers: &Numbers,
+    ) -> Result<(TaskSpec, Task)> {
+        let spec = self.spec_of(request, new, numbers, self.clock.now());
+        self.home.task(&spec.id).write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
-        let task = Task::new(&spec, state, &self.base.home.task(&spec.id).log());
-        log_names::link_log(&self.base.home, &task);
+        let task = Task::new(&spec, state, &self.home.task(&spec.id).log());
+        log_names::link_log(&self.home, &task);
         Ok((spec, task))
     }
 
-    /// Returns the number of the next short handle in a context, or else in a session.
-    pub(crate) fn next_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
-        let last = || Ok(self.base.database.store()?.last_handle_number(session, context)?);
-        self.base.home.session(session).take_handle_number(context, last)
-    }
-
-    fn spec_of(&self, request: &TaskRequest, new: &NewTask, number: u64, now: Timestamp) -> TaskSpec {
+    fn spec_of(&self, request: &TaskRequest, new: &NewTask, numbers: &Numbers, now: Timestamp) -> TaskSpec {
         let NewTask { id, trace } = new;
         let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
         let mut env: Vec<_> = request.env.iter().filter(|var| !is_reserved(var)).cloned().collect();
@@ -92,15 +121,15 @@ impl Starts<'_> {
             id: id.clone(),
             kind: request.kind,
             session: request.session.clone(),
-            number,
+            number: numbers.in_session,
             dialect: request.dialect,
             context: request.context.clone(),
-            handle_number: None,
+            handle_number: numbers.handle,
             foreground: request.foreground,
             name: request.name.clone(),
             description: request.description.clone(),
             command: request.command.clone(),
-            place: request.place,
+            place: request.place.clone(),
             cwd: request.cwd.as_os_str().as_bytes().into(),
             env,
             umask: request.umask,
@@ -108,18 +137,18 @@ impl Starts<'_> {
             limits: request.limits.clone(),
             lifetime: request.lifetime,
             bond: holder_loss::bond(
-                &self.base.home,
+                self.home.session(&request.session).path(),
                 &request.session,
                 request.lifetime,
-                self.base.settings.session_grace_ms(),
+                self.settings.session_grace_ms(),
                 now,
             ),
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
-            queue: Some(self.base.settings.queue.limits()),
-            log_header: self.base.settings.log_header,
-            hooks: Some(self.base.settings.hooks.any()),
+            queue: Some(if request.uncounted { QueueLimits::NONE } else { self.settings.queue.limits() }),
+            log_header: self.settings.log_header,
+            hooks: Some(self.settings.hooks.any()),
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
@@ -132,6 +161,7 @@ impl Starts<'_> {
             approved_at: request.approval.granted().map_or(now, |granted| granted.at),
             approval: request.approval.granted().map(Consent::on_record),
             // The processes of an agent that is kept alive are in the trace of the agent's own task.
+            grant: request.grant.clone().map(Box::new),
             trace: kept_agent(&request.session).is_none().then_some(*trace),
         }
     }

@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// How long a supervisor may take to answer a request whose answer is optional.
 pub(crate) const SILENCE: Duration = Duration::from_millis(800);
+/// How long the supervisor of a new task may take to listen.
+pub(crate) const NEW_SUPERVISOR: Duration = Duration::from_millis(50);
 /// How long the others may take once one has not answered: together they take as long as one.
 const REST: Duration = Duration::from_millis(30);
 /// How long a supervisor that did not answer is not asked again.

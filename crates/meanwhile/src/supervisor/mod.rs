@@ -7,5 +7,4 @@ pub(crate) mod control;
 mod fork_server;
 mod process;
 
-pub(crate) use process::Purpose;
-pub use process::Supervisor;
+pub(crate) use process::{Purpose, SupervisorLink};

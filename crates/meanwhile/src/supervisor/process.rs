@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
-use mw_model::wire::{Answer, MAX_SLOTS, RefusalCode, StartMessage};
+use mw_model::wire::{MAX_SLOTS, RefusalCode, StartAnswer, StartMessage};
 use mw_model::{Process, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
@@ -36,21 +36,25 @@ impl Purpose {
 }
 
 /// A supervisor process that waits for its start message. If this value is dropped first, the process exits.
-pub struct Supervisor {
+pub(crate) struct SupervisorLink {
     /// The connection to it: a socket, because descriptors are passed through it.
     line: UnixStream,
     /// The process to wait for, if there is one.
     process: Option<Child>,
+    /// The CPU of a process that waits for this one.
+    caller_cpu: Option<u32>,
 }
 
-impl Supervisor {
-    /// Starts a supervisor early, for a task that is about to be requested: it prepares on another core while the task is
-    /// written to disk.
-    ///
-    /// # Errors
-    /// When the program cannot be executed.
-    pub fn start(programs: &Executables) -> Result<Self> {
+impl SupervisorLink {
+    /// Starts a supervisor for the first run of a task.
+    pub(crate) fn start(programs: &Executables) -> Result<Self> {
         Self::start_for(programs, Purpose::Spawn, 1)
+    }
+
+    /// Takes the connection to a supervisor that was forked by this process, which exits soon. `caller_cpu` is the CPU of the
+    /// process that waits for that.
+    pub(crate) const fn of(line: UnixStream, caller_cpu: Option<u32>) -> Self {
+        Self { line, process: None, caller_cpu }
     }
 
     pub(crate) fn start_for(programs: &Executables, purpose: Purpose, run: u32) -> Result<Self> {
@@ -60,7 +64,7 @@ impl Supervisor {
             && !stays
             && let Some(line) = fork_server::fork_supervisor(path, run)
         {
-            return Ok(Self { line, process: None });
+            return Ok(Self { line, process: None, caller_cpu: None });
         }
         let no_socket = Error::io("cannot create a socket");
         let pair = UnixStream::pair().and_then(|(line, its_end)| Ok((line, its_end.try_clone()?, its_end)));
@@ -73,7 +77,7 @@ impl Supervisor {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
-        Ok(Self { line, process: (!stays).then_some(process) })
+        Ok(Self { line, process: (!stays).then_some(process), caller_cpu: None })
     }
 
     /// Sends it the task's directory, where it prepares. If it was killed, its answer will be missing.
@@ -84,14 +88,15 @@ impl Supervisor {
     /// Sends it the start message and the slots; returns the process it started.
     pub(crate) fn hand_over(
         self,
-        message: &StartMessage,
+        mut message: StartMessage,
         slots: &[BorrowedFd<'_>],
     ) -> Result<(Process, Timestamp)> {
+        message.caller_cpu = self.caller_cpu;
         let gone = |what: &str| Error::Spawn {
             code: RefusalCode::System,
             message: format!("the supervisor {what}"),
         };
-        let text = serde_json::to_vec(message).map_err(|_| gone("did not accept the start message"))?;
+        let text = serde_json::to_vec(&message).map_err(|_| gone("did not accept the start message"))?;
         let _ = send(&self.line, &text, slots);
         let _ = self.line.shutdown(Shutdown::Write);
         fail_point("start-message-sent");
@@ -100,14 +105,14 @@ impl Supervisor {
             return Err(Error::Unanswered);
         }
         match serde_json::from_str(&answer) {
-            Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
-            Ok(Answer::Refused { code, message }) => Err(Error::Spawn { code, message }),
+            Ok(StartAnswer::Started { process, started_at }) => Ok((process, started_at)),
+            Ok(StartAnswer::Refused { code, message }) => Err(Error::Spawn { code, message }),
             Err(error) => Err(gone(&format!("gave an unreadable answer: {error}"))),
         }
     }
 }
 
-impl Drop for Supervisor {
+impl Drop for SupervisorLink {
     fn drop(&mut self) {
         // With a start message it continues without us; without one it exits at the end of its input.
         let _ = self.line.shutdown(Shutdown::Write);

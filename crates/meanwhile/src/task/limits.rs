@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct TaskLimits {
     /// Bytes of memory.
     pub memory: Option<u64>,
-    /// Milliseconds of processor time.
+    /// Milliseconds of CPU time.
     pub cpu_time_ms: Option<u64>,
     /// Number of processors.
     pub cpus: Option<f64>,

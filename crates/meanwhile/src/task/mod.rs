@@ -1,12 +1,15 @@
 //! A task as front ends see it.
 
 mod agent_view;
+mod confined;
 mod limits;
-mod record;
 mod scope;
+mod task_view;
 
 pub use agent_view::AgentView;
+pub(crate) use confined::ASK_MARK;
+pub use confined::Confined;
 pub use limits::TaskLimits;
-pub use record::Task;
-pub(crate) use record::ended_by;
 pub use scope::Scope;
+pub use task_view::Task;
+pub(crate) use task_view::{Change, ended_by};

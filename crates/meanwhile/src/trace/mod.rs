@@ -11,5 +11,5 @@ use crate::base::part;
 
 part! {
     /// Computes spans from records, and exports them.
-    Traces
+    pub struct Traces;
 }

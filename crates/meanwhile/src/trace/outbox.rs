@@ -10,6 +10,7 @@ use std::fs::File;
 use mw_model::Timestamp;
 
 use crate::disk::file_lock::{is_taken, open_private};
+use crate::disk::names::EXPORT_LOCK;
 use crate::disk::store::ExportState;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -36,7 +37,7 @@ pub enum Urgency {
 
 /// A receiver's reply.
 #[derive(Clone, Debug, Default)]
-pub struct Taken {
+pub struct ExportReceipt {
     /// How many spans it rejected. They are not sent again.
     pub rejected: u64,
     /// The receiver's message about them.
@@ -53,7 +54,7 @@ impl Traces<'_> {
         &self,
         endpoint: &str,
         urgency: Urgency,
-        mut send: impl FnMut(&[Span]) -> std::result::Result<Taken, String>,
+        mut send: impl FnMut(&[Span]) -> std::result::Result<ExportReceipt, String>,
     ) -> Result<ExportState> {
         loop {
             let Some(alone) = self.deliver_alone(urgency)? else { return self.export_state() };
@@ -96,7 +97,7 @@ impl Traces<'_> {
     /// Takes the exporter's lock. Returns `None` if another process exports and the caller need not wait.
     fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
-        let file = open_private(&self.base.home.root().join("exporting")).map_err(failed())?;
+        let file = open_private(&self.base.home.root().join(EXPORT_LOCK)).map_err(failed())?;
         if !is_taken(file.try_lock()).map_err(failed())? {
             match urgency {
                 Urgency::WhenDue => return Ok(None),
@@ -123,7 +124,7 @@ impl Traces<'_> {
         &self,
         endpoint: &str,
         spans: &[Span],
-        sent: std::result::Result<Taken, String>,
+        sent: std::result::Result<ExportReceipt, String>,
     ) -> Result<()> {
         let now = self.base.clock.now();
         self.base.database.transact(|transaction| {

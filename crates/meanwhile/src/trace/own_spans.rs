@@ -12,7 +12,7 @@ use crate::redact::Redactor;
 use crate::span::Span;
 use crate::trace::Traces;
 
-/// Most characters of an error.
+/// Maximum length of an error in characters.
 const MAX_CHARS: usize = 200;
 
 /// A span that has not ended.
@@ -44,7 +44,7 @@ impl OwnSpan {
 
 /// The result of the work.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct SpanOutcome {
     /// The error, if there was one.
     pub error: Option<String>,
     /// Further attributes: texts and whole numbers.
@@ -58,7 +58,7 @@ impl Traces<'_> {
     /// When the system has no random numbers.
     pub fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Result<OwnSpan> {
         let random = platform::random_bytes().map_err(Error::io("no random numbers"))?;
-        let trace = self.base.settings.traces.place(random, parent);
+        let trace = self.base.settings.traces.ids(random, parent);
         Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.base.clock.now() })
     }
 
@@ -72,7 +72,7 @@ impl Traces<'_> {
         span: OwnSpan,
         session: &str,
         environment: &[EnvVar],
-        outcome: Outcome,
+        outcome: SpanOutcome,
     ) -> Result<()> {
         let OwnSpan { name, trace, started_at } = span;
         let redactor = Redactor::new(&self.base.settings.redact, environment);

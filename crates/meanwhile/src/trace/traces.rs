@@ -17,7 +17,7 @@ use crate::trace::Traces;
 pub struct Trace {
     /// The trace.
     pub trace_id: TraceId,
-    /// The span that was asked for, if any.
+    /// The requested span, if any.
     pub asked: Option<SpanId>,
     /// All spans, by start time.
     pub spans: Vec<Span>,

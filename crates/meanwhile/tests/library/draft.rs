@@ -148,10 +148,10 @@ fn a_checked_start_follows_the_policy_and_the_answer() {
     assert_eq!(harmless.snapshot().unwrap().approved_by, "auto");
     let unanswered = session.start_checked(risky(), &policy, &Nobody).unwrap_err();
     assert!(matches!(unanswered, Error::NeedsApproval { .. }), "{unanswered}");
-    let open = session.home().open_approvals(policy.timeouts).unwrap();
+    let open = session.home().open_approvals(policy.timeouts.keep).unwrap();
     let [request] = &open[..] else { panic!("{open:?}") };
     session.home().answer(&request.id, Answer::Approve(Remember::Once), "test").unwrap();
-    assert!(session.home().open_approvals(policy.timeouts).unwrap().is_empty());
+    assert!(session.home().open_approvals(policy.timeouts.keep).unwrap().is_empty());
     session.start_checked(risky(), &policy, &Nobody).unwrap();
     let yes = Person(Answer::Approve(Remember::Once));
     let task = session.start_checked(risky(), &policy, &yes).unwrap().snapshot().unwrap();

@@ -36,5 +36,5 @@ fn types_at_the_crate_root_implement_debug() {
         Session,
         Shell,
     )>();
-    all::<(Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio::Call<()>, policy::Policy)>();
+    all::<(Task, TaskDraft, TaskEvent, TaskHandle, Until, Waited, aio::Pending<()>, policy::Policy)>();
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use mw_testkit::{SOON, wait_until};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -36,7 +37,10 @@ fn watchers(directory: &Path) -> Vec<u32> {
 
 /// Finds the fork server that is the parent of a task's guardian, if it is still running.
 fn fork_server_of(directory: &Path) -> Option<u32> {
-    let watchers = watchers(directory);
+    // The guardian opens the directory some milliseconds after the supervisor. Until then it looks like the fork server.
+    let watchers = wait_until(SOON, "the guardian has the directory", || {
+        Some(watchers(directory)).filter(|watchers| watchers.len() == 2)
+    });
     let parents = watchers.iter().filter_map(|pid| Some(process(*pid)?.parent));
     parents.filter(|parent| !watchers.contains(parent)).find(|parent| is_fork_server(*parent))
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::engine::{Condition, WaitRequest};
+use meanwhile::engine::{Condition, Runtime, WaitRequest};
 use meanwhile::model::{Place, RawText, Status};
 use meanwhile::{Error, Filter, Meanwhile, Program, Scope, Settings, Shell, Until};
 
@@ -71,6 +71,34 @@ fn an_intact_database_is_not_set_aside() {
     assert!(!is_replaced.unwrap());
     assert_eq!(names(), before);
     assert_eq!(session.tasks().unwrap().len(), 1);
+}
+
+#[test]
+fn a_home_that_was_removed_is_created_again_by_the_next_call() {
+    let dir = dir();
+    let home = dir.path().join("state");
+    let mw = open(&home);
+    let last_event = || mw.with(|runtime| runtime.tasks().last_event());
+    last_event().unwrap();
+    std::fs::remove_dir_all(&home).unwrap();
+    last_event().unwrap();
+}
+
+#[test]
+fn a_connection_that_has_failed_is_not_used_again() {
+    let dir = dir();
+    let mw = open(&dir.path().join("state"));
+    let identity = |runtime: &Runtime| std::ptr::from_ref(runtime.settings()) as usize;
+    // Two connections are idle afterwards. The outer one is used next.
+    let [outer, inner] =
+        mw.with(|outer| Ok([identity(outer), mw.with(|inner| Ok(identity(inner)))?])).unwrap();
+    let failure = Error::Io { what: "test".to_owned(), source: std::io::Error::other("failed") };
+    let used = mw.with(|runtime| {
+        runtime.note_failure(&failure);
+        Ok(identity(runtime))
+    });
+    assert_eq!(used.unwrap(), outer);
+    assert_eq!(mw.with(|runtime| Ok(identity(runtime))).unwrap(), inner);
 }
 
 #[test]
@@ -189,10 +217,14 @@ fn a_task_can_be_found_by_name_read_written_to_and_killed() {
 fn a_mock_task_ends_as_its_input_says_without_running_a_command() {
     let dir = dir();
     let session = open(&dir.path().join("state")).host("agent").unwrap();
-    let task = session.start(Shell::new("deploy to production").on(Place::Mock)).unwrap();
-    task.input("deployed\nexit 4\n").unwrap();
-    let task = task.wait(Until::Exit, LONG).unwrap().into_task();
-    assert_eq!((task.exit_code, task.status), (Some(4), Status::Failed));
+    let draft = || Shell::new("deploy to production");
+    // The order of the options does not matter: a mock never has a terminal.
+    for draft in [draft().on(Place::Mock).terminal(24, 80), draft().terminal(24, 80).on(Place::Mock)] {
+        let task = session.start(draft).unwrap();
+        task.input("deployed\nexit 4\n").unwrap();
+        let task = task.wait(Until::Exit, LONG).unwrap().into_task();
+        assert_eq!((task.exit_code, task.status), (Some(4), Status::Failed));
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use meanwhile::Meanwhile;
-use meanwhile::model::Part;
+use meanwhile::model::MessagePart;
 
 const TASKS: usize = 40;
 const SESSION: &str = "demo";
@@ -81,7 +81,7 @@ fn assert_each_ending_is_stored_once(home: PathBuf, tasks: usize) {
     let session = Meanwhile::open_at(home).unwrap().host(SESSION).unwrap();
     let mut stored: BTreeMap<String, usize> = BTreeMap::new();
     for part in session.messages().unwrap().into_iter().flat_map(|turn| turn.parts) {
-        if let Part::Notice { notice } = part {
+        if let MessagePart::Notice { notice } = part {
             *stored.entry(notice.task.to_string()).or_default() += 1;
         }
     }

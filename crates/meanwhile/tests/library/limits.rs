@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use meanwhile::engine::model::{Cause, CommandSpec, Enforcement, EnvVar, ResourceLimit, Resources};
 use meanwhile::engine::{Condition, TaskRequest, WaitRequest};
 use meanwhile::error::Invalid;
-use meanwhile::model::{Cause, CommandSpec, Enforcement, EnvVar, ResourceLimit, Resources};
 use meanwhile::{Error, Filter, Scope, Task};
 
 use crate::world::{Limits, World};

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use meanwhile::engine::Runtime;
-use meanwhile::model::{TASK_LOG_NAME_PATTERN, Timestamp, context_stamp};
+use meanwhile::engine::model::{TASK_LOG_NAME_PATTERN, Timestamp, context_stamp};
 use meanwhile::{Scope, Task};
 use regex::Regex;
 

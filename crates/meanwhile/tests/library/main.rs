@@ -18,6 +18,7 @@ mod log_names;
 mod notices;
 mod paging;
 mod queue;
+mod reassign;
 mod requests;
 mod retention;
 mod subscription;

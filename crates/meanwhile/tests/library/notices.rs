@@ -1,6 +1,8 @@
 //! Each end is delivered once, in every order of an end, an action of the owner and a delivery to a host.
 
-use meanwhile::engine::{DeliveryPolicy, Host, KillRequest, Moment, ReadFrom, ReadRequest, WaitRequest};
+use meanwhile::engine::{
+    DeliveryPolicy, KillRequest, Moment, ReadFrom, ReadRequest, SessionHolder, WaitRequest,
+};
 
 use crate::world::{Limits, TaskPlan, World, session_name};
 
@@ -55,11 +57,11 @@ fn run(steps: &[Step]) -> (usize, usize) {
     counts
 }
 
-fn host(world: &World) -> Host<'_> {
+fn host(world: &World) -> SessionHolder<'_> {
     world.runtime().notifications().host(&session_name(0), DeliveryPolicy::NextRun).unwrap()
 }
 
-fn drain(host: &Host<'_>, acknowledge: bool) -> usize {
+fn drain(host: &SessionHolder<'_>, acknowledge: bool) -> usize {
     let delivery = host.drain(Moment::RunStart).unwrap();
     let count = delivery.notices().len();
     if acknowledge {

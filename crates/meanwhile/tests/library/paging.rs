@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use meanwhile::engine::{DeliveryPolicy, DeliveryState, Moment, Runtime};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Filter, Order, Scope, Task};
+use meanwhile::{Filter, ListOrder, Scope, Task};
 
 use crate::world::{Limits, TaskPlan, World, session_name};
 
@@ -57,16 +57,22 @@ fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
     ];
     for filter in &filters {
         let by_state =
-            [Order::ByState { failed_since: long_ago() }, Order::ByState { failed_since: never() }];
-        let orders =
-            [Order::Newest, Order::Oldest, Order::Longest, Order::Shortest, Order::Name, Order::NameDown];
+            [ListOrder::ByState { failed_since: long_ago() }, ListOrder::ByState { failed_since: never() }];
+        let orders = [
+            ListOrder::Newest,
+            ListOrder::Oldest,
+            ListOrder::Longest,
+            ListOrder::Shortest,
+            ListOrder::Name,
+            ListOrder::NameDown,
+        ];
         for order in orders.into_iter().chain(by_state) {
             let filter = Filter { order, ..filter.clone() };
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
             assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live tasks come first");
             for (place, task) in whole.iter().enumerate() {
-                let found = runtime.tasks().place(&filter, &task.id).unwrap();
+                let found = runtime.tasks().position(&filter, &task.id).unwrap();
                 assert_eq!(found, Some(place as u64), "{order:?} {}", task.id);
             }
             for limit in 1..5 {
@@ -88,25 +94,27 @@ fn each_order_sorts_by_its_key_and_its_opposite_reverses_it() {
     let world = world();
     world.finish_all();
     let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
-    for (order, other) in
-        [(Order::Newest, Order::Oldest), (Order::Longest, Order::Shortest), (Order::Name, Order::NameDown)]
-    {
+    for (order, other) in [
+        (ListOrder::Newest, ListOrder::Oldest),
+        (ListOrder::Longest, ListOrder::Shortest),
+        (ListOrder::Name, ListOrder::NameDown),
+    ] {
         let mut reversed = list(other);
         reversed.reverse();
         assert_eq!(ids(&list(order)), ids(&reversed), "{order:?} is the reverse of {other:?}");
     }
-    let newest = list(Order::Newest);
+    let newest = list(ListOrder::Newest);
     assert_eq!(newest.len(), 11);
     assert!(newest.windows(2).all(|pair| pair[0].created_at >= pair[1].created_at));
-    assert!(list(Order::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
-    assert!(list(Order::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
+    assert!(list(ListOrder::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
+    assert!(list(ListOrder::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
 }
 
 #[test]
 fn order_by_state_lists_running_then_queued_then_recently_failed_tasks() {
     let world = world();
     let listed = |failed_since| {
-        let order = Order::ByState { failed_since };
+        let order = ListOrder::ByState { failed_since };
         let tasks = all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
         tasks.iter().map(|task| task.status.word()).collect::<Vec<_>>()
     };

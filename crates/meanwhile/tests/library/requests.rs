@@ -1,7 +1,7 @@
 //! Requests that only a host can make, because a shell cannot pass a NUL byte.
 
 use meanwhile::engine::TaskRequest;
-use meanwhile::model::{CommandSpec, EnvVar, RawText};
+use meanwhile::engine::model::{CommandSpec, EnvVar, RawText};
 use meanwhile::{Error, Filter, Scope};
 
 use crate::world::{Limits, World};

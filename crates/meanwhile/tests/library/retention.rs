@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use meanwhile::Scope;
-use meanwhile::engine::{Clock, Condition, Outcome, Runtime, SystemClock, TaskRequest, WaitRequest};
-use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
+use meanwhile::engine::model::{CommandSpec, EnvVar, Timestamp};
+use meanwhile::engine::{Clock, Condition, Runtime, SpanOutcome, SystemClock, TaskRequest, WaitRequest};
 
 use mw_testkit::{SOON, wait_until};
 
@@ -60,7 +60,7 @@ fn spans_of_a_session_are_removed_after_a_week() {
     let world = World::new(Limits { per_session: 2, total: 0 });
     let span = world.runtime().traces().begin_span("chat_turn", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
-    world.runtime().traces().end_span(span, "s", &[], Outcome::default()).unwrap();
+    world.runtime().traces().end_span(span, "s", &[], SpanOutcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
         world.with_clock(Arc::new(Ahead(DAY * days))).settler().settle(None).unwrap();
         assert_eq!(world.runtime().traces().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
@@ -77,7 +77,11 @@ fn spans_of_a_session_hide_the_values_of_secret_variables() {
     let error = format!("not allowed: curl {VALUE} {:>160} {VALUE}", "");
     let attributes = [("tool.text".to_owned(), VALUE.into())].into();
     let env = [EnvVar { name: "DB_TOKEN".into(), value: VALUE.into() }];
-    world.runtime().traces().end_span(span, "s", &env, Outcome { error: Some(error), attributes }).unwrap();
+    world
+        .runtime()
+        .traces()
+        .end_span(span, "s", &env, SpanOutcome { error: Some(error), attributes })
+        .unwrap();
     let shown = format!("{:?}", world.runtime().traces().trace(&trace, &Scope::All).unwrap());
     assert!(!shown.contains("tr0m") && shown.contains("not allowed: curl [redacted:environment]"), "{shown}");
 }
@@ -127,4 +131,26 @@ fn the_age_of_a_task_counts_from_its_end_and_not_from_its_request() {
     assert!(purged(1).is_empty(), "it was requested nine days ago and ended one day ago");
     assert_eq!(purged(8), std::slice::from_ref(&task.id));
     assert!(!directory.exists());
+}
+
+#[test]
+fn two_purges_at_once_remove_no_more_than_one_would() {
+    const KEPT: usize = 2;
+    let mut world = World::new(Limits { per_session: 8, total: 0 });
+    for _ in 0..8 {
+        world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    }
+    world.finish_all();
+    let host = world.runtime().notifications().relay(&crate::world::session_name(0)).unwrap();
+    host.drain(meanwhile::engine::Moment::RunStart).unwrap().acknowledge().unwrap();
+    let mut settings = world.runtime().settings().clone();
+    settings.retention.max_tasks = KEPT as u64;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let settings = settings.clone();
+            scope.spawn(|| Runtime::open(settings).unwrap().retention().purge().unwrap());
+        }
+    });
+    let filter = meanwhile::Filter::new(Scope::All);
+    assert_eq!(world.runtime().tasks().list(&filter).unwrap().tasks.len(), KEPT);
 }

@@ -37,9 +37,9 @@ fn a_subscription_to_a_session_returns_only_its_events_in_order() {
 #[test]
 fn a_subscription_resumes_from_a_place_and_waits_for_new_events() {
     let mut world = World::new(Limits { per_session: 2, total: 0 });
-    let place = world.runtime().notifications().subscribe(Scope::All).unwrap().place();
+    let position = world.runtime().notifications().subscribe(Scope::All).unwrap().position();
     world.start(plan(0));
-    let mut subscription = world.runtime().notifications().subscribe_after(place, Scope::All).unwrap();
+    let mut subscription = world.runtime().notifications().subscribe_after(position, Scope::All).unwrap();
     let started = subscription.next(SOON).unwrap();
     assert!(matches!(started[0].event, Event::Reserved { .. }), "{started:?}");
     world.finish(0);
@@ -59,7 +59,7 @@ fn a_subscription_moves_past_the_events_of_other_sessions() {
     world.finish_all();
     world.runtime().reconciler().reconcile().unwrap();
     assert!(quiet.next(Duration::ZERO).unwrap().is_empty());
-    assert_eq!(quiet.place(), world.runtime().tasks().last_event().unwrap());
+    assert_eq!(quiet.position(), world.runtime().tasks().last_event().unwrap());
     world.start(plan(1));
     let own = quiet.next(SOON).unwrap();
     assert!(!own.is_empty() && own.iter().all(|event| event.task == *world.id(3)), "{own:?}");

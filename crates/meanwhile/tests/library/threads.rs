@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use meanwhile::engine::model::{CommandSpec, EnvVar, RawText, Status};
 use meanwhile::engine::{Condition, KillRequest, Runtime, TaskRequest, WaitRequest};
-use meanwhile::model::{CommandSpec, EnvVar, RawText, Status};
 use meanwhile::settings::Executables;
 use meanwhile::{Filter, Scope, Settings};
 

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use meanwhile::model::{Event, Part, Status, signal};
+use meanwhile::model::{Event, MessagePart, Status, signal};
 use meanwhile::{Shell, Until, Waited};
 
 use crate::handle::{LONG, dir, open};
@@ -39,7 +39,9 @@ fn a_message_contains_the_notifications_and_acknowledges_them() {
     let task = session.start("exit 3").unwrap();
     task.wait(Until::Exit, LONG).unwrap();
     let turn = session.message("go on").unwrap();
-    let [Part::Notice { notice }, Part::Text { text }] = &turn.parts[..] else { panic!("{turn:?}") };
+    let [MessagePart::Notice { notice }, MessagePart::Text { text }] = &turn.parts[..] else {
+        panic!("{turn:?}")
+    };
     assert!(&notice.task == task.id() && text == "go on", "{turn:?}");
     assert_eq!(session.notices().unwrap().len(), 0);
     let stored = session.messages().unwrap();
@@ -175,7 +177,7 @@ fn a_finished_task_can_be_removed_and_a_running_one_cannot() {
     let session = open(dir.path()).host("agent").unwrap();
     let task = session.start(Shell::new("read -r line").with_input()).unwrap();
     let refused = task.clone().remove().unwrap_err();
-    assert!(matches!(refused, meanwhile::Error::Refused { .. }), "{refused}");
+    assert!(matches!(refused, meanwhile::Error::Kept(_)), "{refused}");
     task.close_input().unwrap();
     let path = task.wait(Until::Exit, LONG).unwrap().into_task().output_path;
     task.clone().remove().unwrap();

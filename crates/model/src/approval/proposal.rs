@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::grant::Grant;
 use crate::task::id::{random_suffix, text_form};
 use crate::task::limits::Limits;
 use crate::task::spec::{CommandSpec, EnvVar};
@@ -25,7 +26,7 @@ pub struct ProposalId(String);
 
 /// A text that is not a proposal id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a proposal's id such as ask-k3f9x2ab")]
+#[error("{0:?} is not the id of an approval request, such as ask-k3f9x2ab")]
 pub struct ProposalIdError(String);
 
 impl ProposalId {
@@ -104,6 +105,9 @@ pub enum ProposedAction {
         /// The environment variables that the call itself sets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<EnvVar>,
+        /// What the command may do, if it is confined.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<Grant>,
     },
     /// Another operation, described in words.
     Other {
@@ -139,6 +143,17 @@ pub struct Proposal {
     /// Secret variables whose values occur in its texts. The request shows the values; the history does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<EnvVar>,
+}
+
+impl ProposedAction {
+    /// Returns whether it starts a command that the caller waits for.
+    #[must_use]
+    pub const fn is_awaited(&self) -> bool {
+        match self {
+            Self::Start { awaited, .. } => *awaited,
+            Self::Other { .. } => false,
+        }
+    }
 }
 
 impl Proposal {
@@ -187,15 +202,16 @@ impl Proposal {
     #[must_use]
     pub fn matter(&self) -> String {
         let head = match &self.action {
-            ProposedAction::Start { .. } => "Command requires approval:",
-            ProposedAction::Other { .. } => "This requires approval:",
+            ProposedAction::Start { .. } => "Command requires approval",
+            ProposedAction::Other { .. } => "This requires approval",
         };
-        let mut text = format!("{head}\n{}\n", self.command_and_steps());
+        let granted = self.granted().map(|grant| format!(" ({grant})")).unwrap_or_default();
+        let mut text = format!("{head}{granted}:\n{}\n", self.command_and_steps());
         for line in self.said().iter().chain(&self.estimates()) {
             text.push_str(line);
             text.push('\n');
         }
-        text.push_str(&self.place());
+        text.push_str(&self.origin());
         visible(text.trim_end())
     }
 
@@ -204,13 +220,26 @@ impl Proposal {
     #[must_use]
     pub fn form(&self) -> String {
         let said = self.said().join("; ").replace('\n', " ");
-        let mut text = format!("{} {said}\n{}\n", self.prompt(), self.command_and_steps());
+        let granted = self.granted().map(|grant| format!(" ({grant})")).unwrap_or_default();
+        let mut text = format!("{} {said}{granted}\n{}\n", self.prompt(), self.command_and_steps());
         for line in self.estimates() {
             text.push_str(&line);
             text.push('\n');
         }
-        text.push_str(&self.place());
+        text.push_str(&self.origin());
         visible(text.trim_end())
+    }
+
+    /// Returns what a yes lets the command do, if it is confined.
+    #[must_use]
+    pub fn granted(&self) -> Option<String> {
+        match &self.action {
+            ProposedAction::Start { grant: Some(grant), .. } if grant.is_everything() => {
+                Some("may do everything that you may".to_owned())
+            }
+            ProposedAction::Start { grant, .. } => grant.as_ref().map(Grant::in_words),
+            ProposedAction::Other { .. } => None,
+        }
     }
 
     /// Returns the effects, or the reasons for asking if no effect is known.
@@ -240,10 +269,10 @@ impl Proposal {
     }
 
     /// Returns the directory and the session.
-    fn place(&self) -> String {
+    fn origin(&self) -> String {
         match &self.action {
             ProposedAction::Start { cwd, .. } => {
-                format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session)
+                format!("in {}, requested by session {}\n", cwd.to_lossy(), self.session)
             }
             ProposedAction::Other { .. } => String::new(),
         }
@@ -285,6 +314,7 @@ mod tests {
             took_ms: None,
             awaited: false,
             env: Vec::new(),
+            grant: None,
         }
     }
 
@@ -297,6 +327,26 @@ mod tests {
         let shown = "  rm x\n\nWith these variables:\n  FOO=a\n  b\n";
         assert!(asked.question().contains(shown), "{}", asked.question());
         assert!(asked.form().contains(shown), "{}", asked.form());
+    }
+
+    #[test]
+    fn the_first_lines_of_a_question_say_what_is_granted() {
+        let mut asked = proposal(start("rm x", &[]));
+        if let ProposedAction::Start { grant, .. } = &mut asked.action {
+            *grant = Some(Grant::default());
+        }
+        let words = Grant::default().in_words();
+        assert!(
+            asked.question().starts_with(&format!("Command requires approval ({words}):\n  rm x\n")),
+            "{}",
+            asked.question()
+        );
+        let first = format!("Start in background? deletes x ({words})\n  rm x\n");
+        assert!(asked.form().starts_with(&first), "{}", asked.form());
+        if let ProposedAction::Start { grant, .. } = &mut asked.action {
+            *grant = Some(Grant::everything());
+        }
+        assert!(asked.form().contains("(may do everything that you may)\n"), "{}", asked.form());
     }
 
     #[test]
@@ -335,7 +385,7 @@ mod tests {
         let asked = proposal(start("rm x", &[])).question();
         assert_eq!(
             asked,
-            "Command requires approval:\n  rm x\n\ndeletes x\nin /p, asked by session s\n\nStart in background? [y/n]"
+            "Command requires approval:\n  rm x\n\ndeletes x\nin /p, requested by session s\n\nStart in background? [y/n]"
         );
         let mut waited_for = proposal(start("rm x", &[]));
         if let ProposedAction::Start { awaited, .. } = &mut waited_for.action {
@@ -351,7 +401,7 @@ mod tests {
         assert_eq!(
             asked.form(),
             "Start in background? deletes x; deletes y z\n  rm x; rm y\n\nIt will execute:\n  1. rm x\n  2. rm y\n\n\
-             in /p, asked by session s"
+             in /p, requested by session s"
         );
     }
 

@@ -98,7 +98,7 @@ pub enum ApprovalState {
 
 /// An event that cannot happen in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is {0} already")]
+#[error("it is already {0}")]
 pub struct Impossible(pub &'static str);
 
 impl ApprovalState {

@@ -1,10 +1,10 @@
 //! The background-task specification: its tasks are agents, which can be resumed.
 
-use super::Description;
+use super::DialectFacts;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
 
-pub(super) static DESCRIPTION: Description = Description {
+pub(super) static FACTS: DialectFacts = DialectFacts {
     name: "background-task",
     profile: "background-task",
     tools: &[
@@ -16,14 +16,12 @@ pub(super) static DESCRIPTION: Description = Description {
         Tool::new("background_clear", ToolClass::Clears),
     ],
     words: &["running", "completed", "error", "cancelled", "resumed"],
-    word: |status, _| {
-        Some(match status {
-            Status::Resumed => "resumed",
-            Status::Pending | Status::Running | Status::Cancelling => "running",
-            Status::Completed => "completed",
-            Status::Cancelled => "cancelled",
-            Status::Failed | Status::TimedOut | Status::Lost => "error",
-        })
+    word: |status, _| match status {
+        Status::Resumed => "resumed",
+        Status::Pending | Status::Running | Status::Cancelling => "running",
+        Status::Completed => "completed",
+        Status::Cancelled => "cancelled",
+        Status::Failed | Status::TimedOut | Status::Lost => "error",
     },
-    ..Description::DEFAULT
+    ..DialectFacts::DEFAULT
 };

@@ -1,9 +1,9 @@
 //! The dialect of meanwhile itself: it has a word for every state.
 
-use super::Description;
+use super::DialectFacts;
 use crate::tool::{Tool, ToolClass};
 
-pub(super) static DESCRIPTION: Description = Description {
+pub(super) static FACTS: DialectFacts = DialectFacts {
     name: "canonical",
     profile: "neutral",
     tools: &[
@@ -28,5 +28,5 @@ pub(super) static DESCRIPTION: Description = Description {
         "timed_out",
         "lost",
     ],
-    ..Description::DEFAULT
+    ..DialectFacts::DEFAULT
 };

@@ -1,12 +1,12 @@
 //! co-cli: ids name the time and the program, and a notification is a sentence.
 
-use super::{Description, TaskName};
+use super::{DialectFacts, TaskName};
 use crate::task::id::long_handle;
 use crate::task::spec::CommandSpec;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
 
-pub(super) static DESCRIPTION: Description = Description {
+pub(super) static FACTS: DialectFacts = DialectFacts {
     name: "co-cli",
     profile: "co-cli",
     tools: &[
@@ -16,20 +16,18 @@ pub(super) static DESCRIPTION: Description = Description {
         Tool::new("cancel_background_task", ToolClass::Kills),
     ],
     words: &["pending", "running", "completed", "failed", "cancelled"],
-    word: |status, _| {
-        Some(match status {
-            Status::Pending => "pending",
-            Status::Running | Status::Resumed | Status::Cancelling => "running",
-            Status::Completed => "completed",
-            Status::Cancelled => "cancelled",
-            Status::Failed | Status::TimedOut | Status::Lost => "failed",
-        })
+    word: |status, _| match status {
+        Status::Pending => "pending",
+        Status::Running | Status::Resumed | Status::Cancelling => "running",
+        Status::Completed => "completed",
+        Status::Cancelled => "cancelled",
+        Status::Failed | Status::TimedOut | Status::Lost => "failed",
     },
     handle,
     // The link leads to the directory itself.
     link: |task| Some((handle(task), None)),
     notifies_in_a_sentence: true,
-    ..Description::DEFAULT
+    ..DialectFacts::DEFAULT
 };
 
 fn handle(task: &TaskName<'_>) -> String {

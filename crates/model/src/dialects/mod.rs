@@ -15,6 +15,6 @@ mod opta;
 mod task_name;
 mod zidane;
 
-use dialect::Description;
-pub use dialect::{Dialect, Link};
+use dialect::DialectFacts;
+pub use dialect::{Dialect, SecondName};
 pub use task_name::TaskName;

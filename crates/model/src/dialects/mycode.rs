@@ -1,12 +1,12 @@
-//! mycode: the output of a task is a file beside its directory.
+//! mycode: the output of a task is a file next to its directory.
 
-use super::Description;
+use super::DialectFacts;
 use crate::task::id::TaskKind;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
 use crate::wire::{AGENT_FILE, LOG_FILE};
 
-pub(super) static DESCRIPTION: Description = Description {
+pub(super) static FACTS: DialectFacts = DialectFacts {
     name: "mycode",
     profile: "mycode",
     tools: &[
@@ -16,14 +16,12 @@ pub(super) static DESCRIPTION: Description = Description {
         Tool::new("KillShell", ToolClass::Kills),
     ],
     words: &["pending", "running", "completed", "error", "cancelled"],
-    word: |status, _| {
-        Some(match status {
-            Status::Pending => "pending",
-            Status::Running | Status::Resumed | Status::Cancelling => "running",
-            Status::Completed => "completed",
-            Status::Cancelled => "cancelled",
-            Status::Failed | Status::TimedOut | Status::Lost => "error",
-        })
+    word: |status, _| match status {
+        Status::Pending => "pending",
+        Status::Running | Status::Resumed | Status::Cancelling => "running",
+        Status::Completed => "completed",
+        Status::Cancelled => "cancelled",
+        Status::Failed | Status::TimedOut | Status::Lost => "error",
     },
     link: |task| {
         let (ending, file) = match task.kind {
@@ -32,5 +30,5 @@ pub(super) static DESCRIPTION: Description = Description {
         };
         Some((format!("{}.{ending}", task.id), Some(file)))
     },
-    ..Description::DEFAULT
+    ..DialectFacts::DEFAULT
 };

@@ -1,11 +1,11 @@
 //! opta: short ids, and approval before every start and every kill.
 
-use super::Description;
+use super::DialectFacts;
 use crate::task::cause::Cause;
 use crate::task::state::Status;
 use crate::tool::{Tool, ToolClass};
 
-pub(super) static DESCRIPTION: Description = Description {
+pub(super) static FACTS: DialectFacts = DialectFacts {
     name: "opta",
     profile: "opta",
     tools: &[
@@ -15,17 +15,15 @@ pub(super) static DESCRIPTION: Description = Description {
         Tool::new("bg_kill", ToolClass::Kills),
     ],
     words: &["running", "completed", "failed", "killed", "timeout"],
-    word: |status, cause| {
-        Some(match status {
-            Status::Pending | Status::Running | Status::Resumed | Status::Cancelling => "running",
-            Status::Completed => "completed",
-            Status::Failed if matches!(cause, Some(Cause::Signaled { .. })) => "killed",
-            Status::Cancelled => "killed",
-            Status::TimedOut => "timeout",
-            Status::Failed | Status::Lost => "failed",
-        })
+    word: |status, cause| match status {
+        Status::Pending | Status::Running | Status::Resumed | Status::Cancelling => "running",
+        Status::Completed => "completed",
+        Status::Failed if matches!(cause, Some(Cause::Signaled { .. })) => "killed",
+        Status::Cancelled => "killed",
+        Status::TimedOut => "timeout",
+        Status::Failed | Status::Lost => "failed",
     },
     handle: |task| task.id.suffix().to_owned(),
     asks_first: true,
-    ..Description::DEFAULT
+    ..DialectFacts::DEFAULT
 };

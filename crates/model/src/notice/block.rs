@@ -1,7 +1,7 @@
 //! The text of a notification for a model: elements in angle brackets, one per line.
 
-use super::News;
 use super::Notice;
+use super::NoticeKind;
 use crate::dialects::Dialect;
 
 pub(super) const OPEN: &str = "<task-notification>";
@@ -16,7 +16,7 @@ impl Notice {
         }
         let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
         lines.extend(self.name.as_ref().map(|name| element("name", name)));
-        if let News::Batch { batch, .. } = &self.news {
+        if let NoticeKind::Batch { batch, .. } = &self.kind {
             // The state is that of the batch; the task is the one that ended last.
             lines.push(element("batch-id", batch));
         }

@@ -1,14 +1,14 @@
 //! Notifications for the owner of a task.
 //!
-//! `news` describes what happened, `block` is the text for a model, and `turn` recovers notifications from a stored
+//! `kind` describes what happened, `block` is the text for a model, and `turn` recovers notifications from a stored
 //! conversation.
 
 mod block;
-mod news;
+mod kind;
 mod turn;
 
-pub use news::{AGENT_WAITS, News, Notice};
-pub use turn::{Part, Turn, TurnEvent, events_from_turns};
+pub use kind::{AGENT_WAITS, Notice, NoticeKind};
+pub use turn::{MessagePart, Turn, TurnEvent, events_from_turns};
 
 #[cfg(test)]
 mod tests;

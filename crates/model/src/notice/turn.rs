@@ -10,7 +10,7 @@ use super::Notice;
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
-pub enum Part {
+pub enum MessagePart {
     /// Text that a person or a program wrote.
     Text {
         /// The text.
@@ -27,15 +27,15 @@ pub enum Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
 }
 
 impl Turn {
     /// Creates the message with notifications in front of the user's text.
     #[must_use]
     pub fn with_notices(notices: &[Notice], text: &str) -> Self {
-        let notices = notices.iter().map(|notice| Part::Notice { notice: Box::new(notice.clone()) });
-        let text = (!text.is_empty()).then(|| Part::Text { text: text.to_owned() });
+        let notices = notices.iter().map(|notice| MessagePart::Notice { notice: Box::new(notice.clone()) });
+        let text = (!text.is_empty()).then(|| MessagePart::Text { text: text.to_owned() });
         Self { parts: notices.chain(text).collect() }
     }
 
@@ -43,8 +43,8 @@ impl Turn {
     #[must_use]
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().map(|part| match part {
-            Part::Text { text } => text.clone(),
-            Part::Notice { notice } => notice.to_block(),
+            MessagePart::Text { text } => text.clone(),
+            MessagePart::Notice { notice } => notice.to_block(),
         });
         texts.collect::<Vec<_>>().join("\n\n")
     }
@@ -53,8 +53,8 @@ impl Turn {
     #[must_use]
     pub fn events(&self) -> Vec<TurnEvent> {
         let events = self.parts.iter().map(|part| match part {
-            Part::Text { text } => TurnEvent::Text { text: text.clone() },
-            Part::Notice { notice } => TurnEvent::TaskNotification { notice: notice.clone() },
+            MessagePart::Text { text } => TurnEvent::Text { text: text.clone() },
+            MessagePart::Notice { notice } => TurnEvent::TaskNotification { notice: notice.clone() },
         });
         events.collect()
     }

@@ -12,7 +12,10 @@ pub const DEPTH_VARIABLE: &str = "MEANWHILE_DEPTH";
 /// How many of the most recent tools are kept.
 const RECENT_TOOLS: usize = 5;
 
-/// The request to an agent. It is part of the task's spec, and a further run needs nothing else.
+/// How the error of a turn begins if the agent no longer has the session.
+pub const SESSION_EXPIRED: &str = "the agent's session has expired";
+
+/// The request to an agent. It is part of the task's spec, and another run needs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSpec {
     /// The agent's name in the registry.
@@ -166,8 +169,21 @@ impl ToolUse {
 pub struct PlanStep {
     /// The work to do.
     pub content: String,
-    /// `pending`, `in_progress` or `completed`.
-    pub status: String,
+    /// How far it is.
+    pub status: StepStatus,
+}
+
+/// How far a step of a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// The agent works on it.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// It has not begun.
+    #[serde(other)]
+    Pending,
 }
 
 /// An agent's current activity: `activity.json` in the task's directory.
@@ -226,12 +242,18 @@ impl Activity {
         }
     }
 
+    /// Returns how many steps of its plan are done.
+    #[must_use]
+    pub fn completed_steps(&self) -> usize {
+        self.plan.iter().filter(|step| step.status == StepStatus::Completed).count()
+    }
+
     /// Returns the progress: the steps of its plan, and what it is doing now.
     #[must_use]
     pub fn progress(&self) -> Option<Progress> {
-        let done = self.plan.iter().filter(|step| step.status == "completed").count() as u64;
+        let done = self.completed_steps() as u64;
         let total = self.plan.len() as u64;
-        let step = self.plan.iter().find(|step| step.status == "in_progress");
+        let step = self.plan.iter().find(|step| step.status == StepStatus::InProgress);
         let tool = self.recent_tools.last().map(|tool| tool.title.clone());
         let calls = match self.tool_calls {
             0 => None,
@@ -299,9 +321,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_reported_as_progress() {
-        let step =
-            |content: &str, status: &str| PlanStep { content: content.to_owned(), status: status.to_owned() };
-        let plan = vec![step("look", "completed"), step("write", "in_progress")];
+        let step = |content: &str, status| PlanStep { content: content.to_owned(), status };
+        let plan = vec![step("look", StepStatus::Completed), step("write", StepStatus::InProgress)];
         let activity = Activity { plan, tool_calls: 3, ..Activity::default() };
         assert_eq!(activity.progress().unwrap().to_words(), "50% (1 of 2) 3 tool calls, write");
         assert_eq!(Activity::default().progress(), None);

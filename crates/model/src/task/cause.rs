@@ -1,10 +1,11 @@
-//! Why a run ended. Different facts are different values.
+//! Why a run ended, and how an exit becomes a state. Different facts are different values.
 
 use serde::{Deserialize, Serialize};
 
 use super::resource_limits::ResourceLimit;
 use super::state::Status;
 use crate::signal::signal_name;
+use crate::text::units::exact_seconds;
 
 /// What the kernel reported about the end of a task's first process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,19 @@ pub enum TimeLimit {
     Run(u64),
     /// The deadline that was set when the task was requested.
     Deadline,
+}
+
+/// What requested the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndRequest {
+    /// A kill.
+    Kill {
+        /// The requester.
+        by: String,
+    },
+    /// A time limit.
+    Limit(TimeLimit),
 }
 
 /// Why a run ended.
@@ -88,6 +102,20 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Returns the cause of a run that a supervisor watched: from the request that came before the end, the resource
+    /// limit that the process tree exceeded, and the exit of the first process, in this order.
+    #[must_use]
+    pub fn of_exit(asked: Option<&EndRequest>, struck: Option<ResourceLimit>, exit: Exit) -> Self {
+        match (asked, struck, exit) {
+            (Some(EndRequest::Kill { by }), _, exit) => Self::Cancelled { by: by.clone(), exit: Some(exit) },
+            (Some(EndRequest::Limit(limit)), _, exit) => Self::TimedOut { limit: *limit, exit: Some(exit) },
+            (None, Some(limit), exit) => Self::LimitReached { limit, exit },
+            (None, None, Exit::Code(code)) => Self::Exited { code },
+            (None, None, Exit::Signal { number, core }) => Self::Signaled { signal: number, core },
+            (None, None, Exit::Unknown(reason)) => Self::Lost { reason },
+        }
+    }
+
     /// Returns the terminal state this cause leads to.
     #[must_use]
     pub const fn status(&self) -> Status {
@@ -149,7 +177,7 @@ impl Cause {
             Self::Cancelled { by, exit: Some(exit) } => format!("cancelled by {by} ({})", exit.to_words()),
             Self::TimedOut { limit, exit } => {
                 let limit = match limit {
-                    TimeLimit::Run(ms) => format!("time limit of {} s", *ms as f64 / 1000.0),
+                    TimeLimit::Run(ms) => format!("time limit of {}", exact_seconds(*ms)),
                     TimeLimit::Deadline => "deadline".to_owned(),
                 };
                 match exit {
@@ -172,5 +200,30 @@ impl Exit {
             Self::Signal { number, .. } => signal_name(*number),
             Self::Unknown(reason) => format!("exit not observed: {reason}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KILLED: Exit = Exit::Signal { number: 9, core: false };
+
+    #[test]
+    fn a_kill_or_time_limit_takes_precedence_over_a_resource_limit() {
+        let memory = Some(ResourceLimit::Memory(1 << 30));
+        let kill = EndRequest::Kill { by: "user".to_owned() };
+        assert!(matches!(Cause::of_exit(Some(&kill), memory, KILLED), Cause::Cancelled { .. }));
+        let late = EndRequest::Limit(TimeLimit::Run(5));
+        assert!(matches!(Cause::of_exit(Some(&late), memory, KILLED), Cause::TimedOut { .. }));
+        let struck = Cause::of_exit(None, memory, KILLED);
+        assert_eq!((struck.to_words().as_str(), struck.signal()), ("memory limit 1 GiB", Some(9)));
+        assert_eq!(struck.status(), Status::Failed);
+    }
+
+    #[test]
+    fn a_run_that_reached_a_limit_failed_even_with_exit_code_zero() {
+        let struck = Cause::of_exit(None, Some(ResourceLimit::CpuTime(1000)), Exit::Code(0));
+        assert_eq!((struck.status(), struck.exit_code()), (Status::Failed, Some(0)));
     }
 }

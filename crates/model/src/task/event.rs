@@ -43,7 +43,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         output_lost: bool,
     },
-    /// A further run was requested.
+    /// Another run was requested.
     Requeued {
         /// The origin of the run.
         origin: RunOrigin,
@@ -110,7 +110,7 @@ impl JournalEntry {
     #[must_use]
     pub fn event(&self, at: Timestamp) -> Option<Event> {
         match self.clone() {
-            Self::Started { process, started_at } => Some(Event::Started { process, started_at }),
+            Self::Started { process, started_at, .. } => Some(Event::Started { process, started_at }),
             Self::KillRequested { by, signal, .. } => Some(Event::KillRequested { by, signal }),
             Self::Stalled { prompt } => Some(Event::Stalled { prompt }),
             Self::Ready { what } => Some(Event::Ready { what, ready_at: at }),
@@ -122,6 +122,7 @@ impl JournalEntry {
             | Self::Hosted
             | Self::Belongs { .. }
             | Self::TakenOver { .. }
+            | Self::DriverStarted { .. }
             | Self::TreeEmpty { .. } => None,
         }
     }

@@ -116,6 +116,12 @@ impl TaskId {
         &self.0
     }
 
+    /// Returns whether the task belongs to an agent.
+    #[must_use]
+    pub fn is_of_agent(&self) -> bool {
+        self.0.strip_prefix(TaskKind::Agent.prefix()).is_some_and(|rest| rest.starts_with('-'))
+    }
+
     /// Returns the eight characters after the kind.
     #[must_use]
     pub fn suffix(&self) -> &str {

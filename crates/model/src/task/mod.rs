@@ -6,11 +6,13 @@
 pub(crate) mod agent;
 pub(crate) mod cause;
 pub(crate) mod event;
+pub(crate) mod grant;
 pub(crate) mod id;
 pub(crate) mod limits;
 pub(crate) mod place;
 pub(crate) mod progress;
 pub(crate) mod ready;
+pub(crate) mod requester;
 pub(crate) mod resource_limits;
 pub(crate) mod spec;
 pub(crate) mod state;

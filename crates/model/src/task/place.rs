@@ -1,12 +1,15 @@
 //! Where a task runs.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The back-end that runs a task. It is part of the spec, so that the task is found again where it was started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+use super::id::TaskKind;
+use crate::text::raw_text::RawText;
+
+/// The back-end that runs a task, with its settings. It is part of the spec, so that the task is found again where it was
+/// started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// A process of this machine.
@@ -14,18 +17,21 @@ pub enum Place {
     Process,
     /// The command is not executed: the input of the task decides what it prints and how it ends. For tests of hosts.
     Mock,
+    /// A back-end of the configuration.
+    Backend(Box<BackendPlace>),
 }
 
 impl Place {
-    /// Every place.
-    pub const ALL: [Self; 2] = [Self::Process, Self::Mock];
+    /// The places that need no configuration.
+    pub const BUILT_IN: [Self; 2] = [Self::Process, Self::Mock];
 
     /// Returns its name, as used with `--on`.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Process => "process",
             Self::Mock => "mock",
+            Self::Backend(place) => &place.name,
         }
     }
 
@@ -33,6 +39,21 @@ impl Place {
     #[must_use]
     pub fn is_process(&self) -> bool {
         *self == Self::Process
+    }
+
+    /// Returns whether the supervisor runs a driver instead of the command.
+    #[must_use]
+    pub const fn has_driver(&self) -> bool {
+        matches!(self, Self::Backend(_))
+    }
+
+    /// Returns the kind of a command's task here.
+    #[must_use]
+    pub const fn task_kind(&self) -> TaskKind {
+        match self {
+            Self::Process | Self::Mock => TaskKind::Shell,
+            Self::Backend(_) => TaskKind::Remote,
+        }
     }
 }
 
@@ -42,17 +63,111 @@ impl fmt::Display for Place {
     }
 }
 
-/// A name that is not a place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no back-end {0:?}; choose one of {names}", names = Place::ALL.map(Place::name).join(", "))]
-pub struct UnknownPlace(String);
+/// A back-end of the configuration, as it was when the task was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackendPlace {
+    /// Its name in the configuration.
+    pub name: String,
+    /// What it is, with its settings.
+    #[serde(flatten)]
+    pub kind: BackendKind,
+    /// The names of the variables that the command gets there. The rest of the task's environment is that of the driver.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<RawText>,
+}
 
-impl FromStr for Place {
-    type Err = UnknownPlace;
+/// The kinds of back-ends that can be configured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum BackendKind {
+    /// Another machine, reached with OpenSSH.
+    Ssh(SshPlace),
+    /// Docker or Podman.
+    Container(ContainerPlace),
+}
 
-    fn from_str(name: &str) -> Result<Self, UnknownPlace> {
-        Self::ALL.into_iter().find(|place| place.name() == name).ok_or_else(|| UnknownPlace(name.to_owned()))
+impl BackendKind {
+    /// The words of all kinds.
+    pub const WORDS: [&str; 2] = ["ssh", "container"];
+
+    /// Returns the word for it in the configuration.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Ssh(_) => "ssh",
+            Self::Container(_) => "container",
+        }
     }
+
+    /// Returns the names of the variables that every command gets there, besides those that a start adds.
+    #[must_use]
+    pub fn passed_variables(&self) -> &[String] {
+        match self {
+            Self::Ssh(SshPlace { pass_env, .. }) | Self::Container(ContainerPlace { pass_env, .. }) => {
+                pass_env
+            }
+        }
+    }
+}
+
+/// The settings of a back-end of the kind `ssh`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SshPlace {
+    /// The destination, as on the command line of `ssh`.
+    pub host: String,
+    /// Options of `ssh` that come before the destination.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// The directory in which commands run there. Without it, that of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The directory there for the files of tasks. Without it, `~/.local/state/meanwhile-tasks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Local variables that every command gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
+}
+
+/// The settings of a back-end of the kind `container`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContainerPlace {
+    /// The engine's API socket. Without it, the usual ones are tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<String>,
+    /// The image of a new container for each task; absent if tasks run in an existing one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// The existing container in which tasks run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// Whether a missing image is pulled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pull_missing: bool,
+    /// Mounts, as `SOURCE:TARGET[:ro]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mounts: Vec<String>,
+    /// Whether the task's project is mounted at the same path.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mount_project: bool,
+    /// The user there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The network, such as `none` or `host`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The directory in which commands run there. Without it, that of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Whether the engine adds no small init process to a new container.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_init: bool,
+    /// The directory in an existing container for the files of tasks. Without it, `/tmp/meanwhile-tasks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Local variables that every command gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
 }
 
 #[cfg(test)]
@@ -60,11 +175,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_names_are_parsed_and_an_unknown_name_lists_the_choices() {
-        for place in Place::ALL {
-            assert_eq!(place.name().parse(), Ok(place));
+    fn places_of_earlier_specs_are_still_read() {
+        for place in Place::BUILT_IN {
+            let word = format!("{:?}", place.name());
+            assert_eq!(serde_json::from_str::<Place>(&word).unwrap(), place);
+            assert_eq!(serde_json::to_string(&place).unwrap(), word);
         }
-        let refused = "docker".parse::<Place>().unwrap_err().to_string();
-        assert!(Place::ALL.iter().all(|place| refused.contains(place.name())), "{refused}");
+    }
+
+    #[test]
+    fn a_configured_place_is_stored_with_its_settings() {
+        let kind = BackendKind::Ssh(SshPlace { host: "box".to_owned(), ..SshPlace::default() });
+        let variables = vec![RawText::from("CI")];
+        let place = Place::Backend(Box::new(BackendPlace { name: "far".to_owned(), kind, variables }));
+        let text = serde_json::to_string(&place).unwrap();
+        assert_eq!(text, r#"{"backend":{"name":"far","kind":"ssh","host":"box","variables":["CI"]}}"#);
+        assert_eq!(serde_json::from_str::<Place>(&text).unwrap(), place);
+        let newer = text.replace("\"host\"", "\"later\":1,\"host\"");
+        assert_eq!(serde_json::from_str::<Place>(&newer).unwrap(), place, "an added field is ignored");
+        assert_eq!((place.name(), place.task_kind()), ("far", TaskKind::Remote));
     }
 }

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::units::exact_seconds;
+
 /// Limits on the resources of a task; absent = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
@@ -28,7 +30,7 @@ pub struct Resources {
 pub enum ResourceLimit {
     /// Bytes of memory.
     Memory(u64),
-    /// Milliseconds of processor time.
+    /// Milliseconds of CPU time.
     CpuTime(u64),
     /// Processes and threads.
     Pids(u64),
@@ -46,7 +48,7 @@ pub enum Enforcement {
 
 /// Resource usage of a tree in one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct TreeSample {
     /// Bytes of memory.
     pub memory: u64,
     /// Processor time, in microseconds.
@@ -62,7 +64,7 @@ pub struct Pace {
     pub processors: u64,
     /// Processor time that the last sample took.
     pub cost_us: u64,
-    /// Whether the tree has used no processor time since the previous sample.
+    /// Whether the tree has used no CPU time since the previous sample.
     pub idle: bool,
 }
 
@@ -78,7 +80,7 @@ pub struct OutOfRange {
 impl Resources {
     /// Minimum and maximum of a memory limit, in bytes.
     pub const MEMORY: (u64, u64) = (1 << 20, 1 << 50);
-    /// Maximum processor time in milliseconds: ten years.
+    /// Maximum CPU time in milliseconds: ten years.
     pub const MAX_CPU_TIME_MS: u64 = 3650 * 86_400_000;
     /// Minimum and maximum number of processors, in thousandths. The kernel does not accept less.
     pub const MILLI_CPUS: (u64, u64) = (10, 10_000_000);
@@ -112,7 +114,7 @@ impl Resources {
 
     /// Returns the limit that this usage exceeds, if any.
     #[must_use]
-    pub fn struck_by(&self, usage: &Usage) -> Option<ResourceLimit> {
+    pub fn struck_by(&self, usage: &TreeSample) -> Option<ResourceLimit> {
         let memory = self.memory.filter(|most| usage.memory > *most).map(ResourceLimit::Memory);
         let pids = self.pids.filter(|most| usage.pids > *most).map(ResourceLimit::Pids);
         let spent = |ms: &u64| usage.cpu_us >= ms.saturating_mul(1000);
@@ -123,7 +125,7 @@ impl Resources {
     /// Returns how long to wait before the next sample: about the time in which a fast tree could go from this usage
     /// to its nearest limit. Expensive samples and samples of an idle tree are taken less often.
     #[must_use]
-    pub fn pause_ms(&self, usage: &Usage, pace: Pace) -> u64 {
+    pub fn pause_ms(&self, usage: &TreeSample, pace: Pace) -> u64 {
         /// Memory that a program can fill in a millisecond.
         const MEMORY_PER_MS: u64 = 4 << 20;
         /// Processes that a program can start in a millisecond.
@@ -156,8 +158,8 @@ impl Resources {
             (Some(Enforcement::ControlGroup), false) | (Some(Enforcement::Sampled), _) => " (sampled)",
         };
         let memory = self.memory.map(|bytes| format!("memory {}{}", size_words(bytes), how(true)));
-        // The processor time of a control group must be sampled too.
-        let cpu_time = self.cpu_time_ms.map(|ms| format!("CPU time {}{}", seconds(ms), how(false)));
+        // The CPU time of a control group must be sampled too.
+        let cpu_time = self.cpu_time_ms.map(|ms| format!("CPU time {}{}", exact_seconds(ms), how(false)));
         let cpus = self.milli_cpus.map(|cpus| format!("{} CPUs{}", cpus as f64 / 1000.0, how(true)));
         let pids = self.pids.map(|pids| format!("pids {pids}{}", how(true)));
         [memory, cpu_time, cpus, pids].into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -170,14 +172,10 @@ impl ResourceLimit {
     pub fn to_words(&self) -> String {
         match self {
             Self::Memory(bytes) => format!("memory limit {}", size_words(*bytes)),
-            Self::CpuTime(ms) => format!("CPU time limit {}", seconds(*ms)),
+            Self::CpuTime(ms) => format!("CPU time limit {}", exact_seconds(*ms)),
             Self::Pids(most) => format!("pids limit {most}"),
         }
     }
-}
-
-fn seconds(ms: u64) -> String {
-    format!("{} s", ms as f64 / 1000.0)
 }
 
 /// Formats a size in the largest unit in which it is a whole number of tenths.
@@ -191,4 +189,5 @@ fn size_words(bytes: u64) -> String {
 }
 
 #[cfg(test)]
+#[path = "resource_limits_tests.rs"]
 mod tests;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::agent::AgentSpec;
+use super::grant::TaskGrant;
 use super::id::{TaskId, TaskKind};
 use super::limits::Limits;
 use super::place::Place;
@@ -19,6 +20,12 @@ pub const DEFAULT_SESSION: &str = "default";
 
 /// Maximum length of the name of a session, in bytes.
 pub const LONGEST_SESSION_NAME: usize = 200;
+
+/// Returns whether a text can be the name of a session: 1 to [`LONGEST_SESSION_NAME`] bytes without control characters.
+#[must_use]
+pub fn is_session_name(name: &str) -> bool {
+    (1..=LONGEST_SESSION_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+}
 
 /// The format of `spec.json` written by this build.
 pub const SPEC_VERSION: u32 = 1;
@@ -102,6 +109,8 @@ pub enum Io {
     Pipes,
     /// Like `Pipes`, but standard input stays open.
     Stdin,
+    /// Standard input is empty; stdout and stderr are the log file itself.
+    Direct,
     /// All three streams are one terminal.
     Pty {
         /// Lines of the terminal.
@@ -109,6 +118,24 @@ pub enum Io {
         /// Columns of the terminal.
         cols: u16,
     },
+    /// Standard input and stdout are one terminal; stderr is a pipe.
+    PtyAndPipe {
+        /// Lines of the terminal.
+        rows: u16,
+        /// Columns of the terminal.
+        cols: u16,
+    },
+}
+
+impl Io {
+    /// Returns the lines and columns of the terminal, if there is one.
+    #[must_use]
+    pub const fn terminal(self) -> Option<(u16, u16)> {
+        match self {
+            Self::Pty { rows, cols } | Self::PtyAndPipe { rows, cols } => Some((rows, cols)),
+            Self::Pipes | Self::Stdin | Self::Direct => None,
+        }
+    }
 }
 
 /// When a task ends relative to its session.
@@ -167,6 +194,11 @@ pub struct QueueLimits {
     pub max_agents: u32,
     /// Maximum number of running tasks in all sessions; 0 = no limit.
     pub max_running_total: u32,
+}
+
+impl QueueLimits {
+    /// The limits of a task that takes no slot: a command in the foreground.
+    pub const NONE: Self = Self { max_running: u32::MAX, max_agents: u32::MAX, max_running_total: 0 };
 }
 
 /// A task as it was requested. The environment is stored only here.
@@ -276,6 +308,9 @@ pub struct TaskSpec {
     /// The approval it was started with, if a person was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalRecord>,
+    /// What it may do. A task without a grant is not confined. Boxed because few tasks have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Box<TaskGrant>>,
     /// Its ids in a trace. Specs of earlier builds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TaskTrace>,
@@ -286,6 +321,12 @@ impl TaskSpec {
     #[must_use]
     pub fn handle(&self) -> String {
         self.dialect.handle(self)
+    }
+
+    /// Returns the name of its place, unless it is a process of this machine.
+    #[must_use]
+    pub fn place_name(&self) -> Option<String> {
+        (!self.place.is_process()).then(|| self.place.name().to_owned())
     }
 
     /// Describes the work for people: the command, or the prompt of an agent.

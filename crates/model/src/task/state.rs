@@ -23,7 +23,7 @@ pub enum RunOrigin {
     /// The first start.
     #[default]
     First,
-    /// A further run of the same spec.
+    /// Another run of the same spec.
     Restart,
     /// A follow-up message to a finished agent task.
     Resume,

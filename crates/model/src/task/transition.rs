@@ -6,7 +6,7 @@ use super::state::{RunOrigin, Status, TaskState};
 /// An event that cannot happen in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a task that is {status} cannot be {event}")]
-pub struct Refusal {
+pub struct TransitionRefused {
     /// The word for the state.
     pub status: &'static str,
     /// The word for the event.
@@ -16,14 +16,14 @@ pub struct Refusal {
 /// Returns the state after `event`, or why the event is impossible.
 ///
 /// Every pair is listed, so that the compiler requires a decision for each new state or event. Terminal states are
-/// final: only a further run leaves them.
+/// final: only another run leaves them.
 ///
 /// # Errors
 /// When the event cannot happen in this state.
-pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal> {
+pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, TransitionRefused> {
     use TaskState::{Cancelling, Ended, Pending, Running, Starting};
 
-    let refused = || Err(Refusal { status: state.status().word(), event: event.word() });
+    let refused = || Err(TransitionRefused { status: state.status().word(), event: event.word() });
     match (event, state) {
         (Event::Reserved { since }, Pending { run, origin }) => {
             Ok(Starting { run: *run, origin: *origin, since: *since })
@@ -154,7 +154,7 @@ mod tests {
         proptest::collection::vec(proptest::sample::select(all_events()), 0..60)
     }
 
-    fn replay(events: &[Event]) -> Result<TaskState, Refusal> {
+    fn replay(events: &[Event]) -> Result<TaskState, TransitionRefused> {
         events.iter().try_fold(pending(), |state, event| next_state(&state, event))
     }
 

@@ -55,32 +55,48 @@ impl fmt::Debug for RawText {
     }
 }
 
+/// Bytes that are not UTF-8, in JSON.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Json {
-    Text(String),
-    Hex { hex: String },
+struct Hex {
+    hex: String,
 }
 
 impl Serialize for RawText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => {
-                Json::Hex { hex: self.0.iter().map(|b| format!("{b:02x}")).collect() }.serialize(serializer)
-            }
+            Err(_) => Hex { hex: self.0.iter().map(|b| format!("{b:02x}")).collect() }.serialize(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for RawText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Json::deserialize(deserializer)? {
-            Json::Text(text) => Ok(Self(text.into_bytes())),
-            Json::Hex { hex } => {
-                decode_hex(&hex).map(Self).ok_or_else(|| de::Error::custom("hex digits expected"))
-            }
-        }
+        deserializer.deserialize_any(TextOrHex)
+    }
+}
+
+/// Reads both forms without a copy in between: a start message has a hundred of them.
+struct TextOrHex;
+
+impl<'de> de::Visitor<'de> for TextOrHex {
+    type Value = RawText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, or an object with hex digits")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<RawText, E> {
+        Ok(RawText::from(text))
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<RawText, E> {
+        Ok(RawText::from(text))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RawText, A::Error> {
+        let Hex { hex } = Hex::deserialize(de::value::MapAccessDeserializer::new(map))?;
+        decode_hex(&hex).map(RawText).ok_or_else(|| de::Error::custom("hex digits expected"))
     }
 }
 

@@ -1,10 +1,12 @@
 //! Durations and sizes as people write them.
 
+use std::time::Duration;
+
 /// A duration or size that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// Not a duration.
-    #[error("{0:?} is not a duration: write 500ms, 30s, 5m, 2h, 1d or a number of seconds")]
+    #[error("{0:?} is not a duration: write 500ms, 30s, 5m, 1m30s, 2h, 1d or a number of seconds")]
     Duration(String),
     /// Not a size.
     #[error("{0:?} is not a size: write 4096, 64KiB, 10MiB, 1GiB or 0")]
@@ -14,13 +16,42 @@ pub enum UnitError {
     Cpus(String),
 }
 
-/// Parses a duration such as `500ms`, `30s`, `1.5m`, `2h`, `1d` or plain seconds, in milliseconds.
+/// Returns a duration in milliseconds, at most the largest number.
+#[must_use]
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The units of a duration, the largest first, and the unit of a plain number.
+const TIMES: [(&str, f64); 6] =
+    [("d", 86_400e3), ("h", 3_600e3), ("m", 60e3), ("s", 1e3), ("ms", 1.0), ("", 1e3)];
+
+/// Parses a duration such as `500ms`, `30s`, `1.5m`, `1m30s`, `2h 5m`, `1d` or plain seconds, in milliseconds.
 ///
 /// # Errors
-/// When the value is empty, negative, not finite or too large.
+/// When the value is empty, negative, not finite or too large, or its units do not get smaller.
 pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
-    let units = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3), ("d", 86_400e3), ("", 1e3)];
-    scaled(text, &units).ok_or_else(|| UnitError::Duration(text.to_owned()))
+    duration_ms(text).ok_or_else(|| UnitError::Duration(text.to_owned()))
+}
+
+fn duration_ms(text: &str) -> Option<u64> {
+    let mut units = &TIMES[..];
+    let mut total = 0_u64;
+    let mut rest = text.trim();
+    loop {
+        let unit = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let end = rest[unit..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |after| unit + after);
+        total = total.checked_add(scaled(&rest[..end], units)?)?;
+        if end == rest.len() {
+            return Some(total);
+        }
+        // Another part follows, so this one has a unit, and the next one a smaller unit.
+        let name = rest[unit..end].trim();
+        let at = units.iter().position(|(other, _)| *other == name && !name.is_empty())?;
+        let last = units.len() - usize::from(units.last().is_some_and(|(name, _)| name.is_empty()));
+        units = &units[at + 1..last];
+        rest = &rest[end..];
+    }
 }
 
 /// Parses a size such as `4096`, `64KiB`, `10MiB`, `10M` or `1GiB`, in bytes.
@@ -79,6 +110,11 @@ pub fn seconds(ms: u64) -> String {
     format!("{:.1}s", ms as f64 / 1000.0)
 }
 
+/// Formats a duration as `4.25 s`, with all digits.
+pub(crate) fn exact_seconds(ms: u64) -> String {
+    format!("{} s", ms as f64 / 1000.0)
+}
+
 /// Formats a duration as `4.2s`, `45s`, `12m 3s` or `2h 5m`.
 #[must_use]
 pub fn duration(ms: u64) -> String {
@@ -128,6 +164,9 @@ mod tests {
             ("1.5m", 90_000),
             ("2h", 7_200_000),
             ("1d", 86_400_000),
+            ("1m30s", 90_000),
+            ("2h 5m", 7_500_000),
+            ("1d2h3m4s5ms", 93_784_005),
             ("7", 7000),
             ("0", 0),
         ];
@@ -160,6 +199,9 @@ mod tests {
         for bad in ["", "s", "-5s", "5 parsecs", "1e999", "NaN", "..", "99999999999999999999d", "5s5"] {
             assert!(parse_duration_ms(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        for bad in ["30s1m", "1m1m", "5 5m", "1m30", "1mm", "1m-5s", "200000000d200000000d"] {
+            assert!(parse_duration_ms(bad).is_err(), "{bad}");
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::id::TaskId;
 use crate::task::progress::Progress;
 use crate::task::state::Status;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
-use crate::wire::record::ExitRecord;
+use crate::wire::exit_record::ExitRecord;
 use crate::wire::start::SessionWatch;
 
 /// The version of control messages.
@@ -163,7 +164,7 @@ pub struct Survivor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KillReceipt {
     /// The task.
-    pub id: String,
+    pub id: TaskId,
     /// Its state after the kill; `running` after a signal that does not ask it to end.
     pub status: Status,
     /// The requester.

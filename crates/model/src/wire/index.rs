@@ -75,14 +75,14 @@ pub enum EntryKind {
 
 /// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct IndexEntry {
     /// Logical offset at which it begins; 62 bits.
     pub offset: u64,
     /// What it announces.
     pub kind: EntryKind,
 }
 
-impl Entry {
+impl IndexEntry {
     /// Length of an entry in bytes.
     pub const LEN: usize = ENTRY_LEN;
 
@@ -132,7 +132,7 @@ pub struct Segment {
 /// The last segment ends where the log ends. Entries beyond the end of a truncated log become empty segments, so that
 /// a reader never reads past the file.
 #[must_use]
-pub fn segments(entries: &[Entry], prefix_len: u64, log_size: u64) -> Vec<Segment> {
+pub fn segments(entries: &[IndexEntry], prefix_len: u64, log_size: u64) -> Vec<Segment> {
     let mut physical = prefix_len;
     let mut result = Vec::with_capacity(entries.len());
     for (position, entry) in entries.iter().enumerate() {
@@ -179,9 +179,9 @@ mod tests {
     fn dropped_bytes_shift_the_physical_offsets_after_them() {
         let marker = drop_marker(8000).len() as u64;
         let entries = [
-            Entry { offset: 0, kind: EntryKind::Stdout(1) },
-            Entry { offset: 1000, kind: EntryKind::Drop(8000) },
-            Entry { offset: 9000, kind: EntryKind::Stderr(2) },
+            IndexEntry { offset: 0, kind: EntryKind::Stdout(1) },
+            IndexEntry { offset: 1000, kind: EntryKind::Drop(8000) },
+            IndexEntry { offset: 9000, kind: EntryKind::Stderr(2) },
         ];
         let found = segments(&entries, 10, 10 + 1000 + marker + 800);
         assert_eq!(found[0], Segment { logical: 0, len: 1000, physical: 10, kind: EntryKind::Stdout(1) });
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn segments_end_where_a_truncated_log_ends() {
         let entries = [
-            Entry { offset: 0, kind: EntryKind::Stdout(1) },
-            Entry { offset: 500, kind: EntryKind::Stderr(1) },
+            IndexEntry { offset: 0, kind: EntryKind::Stdout(1) },
+            IndexEntry { offset: 500, kind: EntryKind::Stderr(1) },
         ];
         let found = segments(&entries, 0, 100);
         assert_eq!((found[0].len, found[1].len), (100, 0));
@@ -206,14 +206,14 @@ mod tests {
         #[test]
         fn any_entry_survives_encoding(offset in 0_u64..1 << 61, value: u64, tag in 0_u8..3) {
             let kind = match tag { 0 => EntryKind::Stdout(value), 1 => EntryKind::Stderr(value), _ => EntryKind::Drop(value) };
-            let entry = Entry { offset, kind };
-            prop_assert_eq!(Entry::decode(&entry.encode()), Some(entry));
+            let entry = IndexEntry { offset, kind };
+            prop_assert_eq!(IndexEntry::decode(&entry.encode()), Some(entry));
         }
 
         #[test]
         fn decoding_arbitrary_bytes_does_not_panic(bytes: Vec<u8>, size: u64) {
             let _ = IndexHeader::decode(&bytes);
-            let entries: Vec<_> = bytes.chunks(16).filter_map(Entry::decode).collect();
+            let entries: Vec<_> = bytes.chunks(16).filter_map(IndexEntry::decode).collect();
             let _ = segments(&entries, 0, size >> 8);
         }
     }

@@ -8,6 +8,7 @@ use crate::task::resource_limits::{Enforcement, ResourceLimit};
 use crate::task::state::Process;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
+use crate::wire::confinement::Enforcer;
 use crate::wire::start::SessionWatch;
 
 /// The version of journal lines.
@@ -25,6 +26,22 @@ pub struct JournalLine {
     /// The event.
     #[serde(flatten)]
     pub entry: JournalEntry,
+}
+
+impl JournalLine {
+    /// Returns the lines of a run.
+    pub fn of_run(journal: &[Self], run: u32) -> impl Iterator<Item = &Self> {
+        journal.iter().filter(move |line| line.run == run)
+    }
+
+    /// Returns what `read` returns for the first entry of a run for which it returns anything.
+    pub fn find<'a, T>(
+        journal: &'a [Self],
+        run: u32,
+        mut read: impl FnMut(&'a JournalEntry) -> Option<T>,
+    ) -> Option<T> {
+        Self::of_run(journal, run).find_map(|line| read(&line.entry))
+    }
 }
 
 /// An observation or action of a supervisor.
@@ -54,6 +71,16 @@ pub enum JournalEntry {
         process: Process,
         /// The time.
         started_at: Timestamp,
+        /// What enforces its confinement, if it is confined.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confined_by: Option<Vec<Enforcer>>,
+    },
+    /// The driver of a back-end was executed again, because it was killed. The task itself runs elsewhere.
+    DriverStarted {
+        /// The new first process.
+        process: Process,
+        /// Inodes of the pipes of stdout and stderr.
+        pipes: [u64; 2],
     },
     /// A kill was requested; written before the first signal.
     KillRequested {

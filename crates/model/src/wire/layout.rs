@@ -38,6 +38,8 @@ pub const SPAN_FILE: &str = "span_id.txt";
 pub const SUPERVISOR_NAME: &str = "mw-supervisor";
 /// Everything the task printed.
 pub const LOG_FILE: &str = "output.log";
+/// The log while a shorter one replaces it.
+pub const NEW_LOG: &str = "output.log.new";
 /// Which stream printed which part of the log, and when.
 pub const INDEX_FILE: &str = "output.idx";
 /// The journal, one JSON line per event; locked by the supervisors.
@@ -54,6 +56,12 @@ pub const CONTROL_SOCKET: &str = "control";
 pub const STDIN_FIFO: &str = "stdin";
 /// The pipe on which the task reports progress, if it has one.
 pub const PROGRESS_FIFO: &str = "progress";
+/// Where a task of a configured back-end runs, and how it ended there.
+pub const PLACE_FILE: &str = "place.json";
+/// Signals for a task of a configured back-end: a line with run and number for each.
+pub const PLACE_SIGNALS_FILE: &str = "place.signals";
+/// Locked by the one driver that works for a task of a configured back-end.
+pub const PLACE_LOCK_FILE: &str = "place.lock";
 /// An agent's prompts and answers, turn by turn.
 pub const AGENT_FILE: &str = "agent.json";
 /// An agent's current activity.

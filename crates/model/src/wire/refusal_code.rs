@@ -24,6 +24,8 @@ pub enum RefusalCode {
     Lack,
     /// A limit needs a control group, and none can be created.
     NoControlGroup,
+    /// The command cannot be confined.
+    Confinement,
     /// Another system call failed.
     System,
     /// A word of another version.
@@ -32,7 +34,7 @@ pub enum RefusalCode {
 
 impl RefusalCode {
     /// All words of this version.
-    const KNOWN: [Self; 9] = [
+    const KNOWN: [Self; 10] = [
         Self::NotFound,
         Self::NotExecutable,
         Self::Directory,
@@ -41,6 +43,7 @@ impl RefusalCode {
         Self::DiskFull,
         Self::Lack,
         Self::NoControlGroup,
+        Self::Confinement,
         Self::System,
     ];
 
@@ -56,6 +59,7 @@ impl RefusalCode {
             Self::DiskFull => "no_room",
             Self::Lack => "lack",
             Self::NoControlGroup => "no_control_group",
+            Self::Confinement => "confinement",
             Self::System => "system",
             Self::Other(word) => word,
         }

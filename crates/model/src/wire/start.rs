@@ -2,15 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::task::id::TaskId;
 use crate::task::limits::Limits;
 use crate::task::spec::Io;
 use crate::task::state::Process;
 use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
+use crate::wire::confinement::Confinement;
 use crate::wire::refusal_code::RefusalCode;
 
-/// The version of the start message. A supervisor that does not know resource limits refuses version 2.
-pub const START_VERSION: u32 = 2;
+/// The version of the start message of a task with a driver or a confinement. A supervisor that does not know them
+/// refuses it instead of ignoring them.
+pub const START_VERSION: u32 = 3;
+
+/// The version of all other start messages. A supervisor that does not know resource limits refuses it.
+pub const PLAIN_START_VERSION: u32 = 2;
 
 /// Maximum number of slots that are passed with a start message.
 pub const MAX_SLOTS: usize = 2;
@@ -28,10 +34,10 @@ pub const SLOT_FREE: u8 = b'-';
 /// the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMessage {
-    /// See [`START_VERSION`].
+    /// [`START_VERSION`] or [`PLAIN_START_VERSION`].
     pub version: u32,
     /// The task's id, for messages.
-    pub task: String,
+    pub task: TaskId,
     /// How to start or find the command.
     pub launch: Launch,
     /// How the command's streams are connected.
@@ -62,6 +68,29 @@ pub struct StartMessage {
     /// The content of `metadata.json` before the supervisor adds what it sees; only for tasks of the dialect co-cli.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<super::Metadata>,
+    /// The driver of the task's back-end, if it has one. It is executed again when it was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverCommand>,
+    /// The CPU on which the caller of the starter waits for it. The command begins on another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_cpu: Option<u32>,
+    /// What the kernel must prevent. Absent if the command is not confined, and for adopted commands, which are confined
+    /// already. Boxed because few commands have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Box<Confinement>>,
+}
+
+/// How to execute the driver of a back-end. Its own exit means nothing: `place.json` says how the task ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverCommand {
+    /// The file to execute; absolute.
+    pub program: RawText,
+    /// The arguments, beginning with the name of the program.
+    pub argv: Vec<RawText>,
+    /// Environment, `NAME=value` each.
+    pub env: Vec<RawText>,
+    /// Working directory; absolute.
+    pub cwd: RawText,
 }
 
 /// How a supervisor checks whether a session is over.
@@ -108,7 +137,7 @@ pub enum Launch {
 /// The answer, as one JSON line on standard output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum StartAnswer {
     /// The command was executed.
     Started {
         /// The first process.

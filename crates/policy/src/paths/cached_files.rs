@@ -31,6 +31,10 @@ impl Files for CachedFiles<'_> {
     fn text(&self, absolute: &str) -> Option<String> {
         self.files.text(absolute)
     }
+
+    fn exists(&self, absolute: &str) -> bool {
+        self.files.exists(absolute)
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +42,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::{CommandText, Dialect, Mode, Request, Rules, Tool, decide};
+    use crate::{CommandText, Confined, Dialect, Mode, Request, Rules, Tool, decide};
 
     struct Counting(Cell<usize>);
 
@@ -70,6 +74,7 @@ mod tests {
             writable: &[],
             env: &[],
             ci_reads: false,
+            confined: Confined::No,
             rules: &rules,
             files: &files,
         };

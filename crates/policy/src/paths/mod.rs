@@ -3,4 +3,5 @@
 pub(crate) mod cached_files;
 pub(crate) mod destination;
 pub(crate) mod project;
+pub(crate) mod protected;
 pub(crate) mod secret_files;

@@ -43,4 +43,16 @@ impl Judge<'_> {
         };
         directory.values().is_some_and(|values| values.iter().all(own))
     }
+
+    /// Returns whether a search in these places, or without any in the current directory, can find files that other
+    /// programs obey: the top of the project, or such a directory.
+    pub(crate) fn may_find_protected<'w>(&self, mut places: impl Iterator<Item = &'w Word>) -> bool {
+        let below = |value: &String| {
+            let name = value.trim_end_matches('/').trim_start_matches("./");
+            !matches!(name, "" | ".") && self.destination(value) == Destination::Inside
+        };
+        let plain = |word: &Word| word.values().is_some_and(|values| values.iter().all(below));
+        let first = places.next();
+        first.is_none_or(|first| !plain(first)) || !places.all(plain)
+    }
 }

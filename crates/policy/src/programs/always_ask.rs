@@ -1,9 +1,10 @@
-//! Programs that are asked about whatever their arguments are.
+//! Programs that need approval with any arguments.
 
 use super::Call;
 use crate::decision::BuiltinRule::{self, Destroy, Kill, OtherUser, UnknownCode};
 use crate::judge::Judge;
 use crate::names::Names;
+use crate::need;
 
 /// Programs that always need approval, with the reason and the effect. `{}` in a text stands for the program.
 struct AlwaysAsked {
@@ -23,7 +24,7 @@ const fn asked(
     AlwaysAsked { programs: Names(programs), builtin, why, effect }
 }
 
-const NOT_VISIBLE: &str = "runs code that is not visible here";
+const NOT_VISIBLE: &str = "runs code that cannot be analysed";
 
 const SHELL_SETTINGS: &str = "alias unalias enable bind complete compgen compopt mapfile readarray";
 const DISKS: &str = "
@@ -49,43 +50,59 @@ const SERVICES: &str = "
 ";
 
 const ASKED: [AlwaysAsked; 12] = [
-    asked("let", UnknownCode, "a calculation may run commands", "may run commands"),
-    asked(SHELL_SETTINGS, UnknownCode, "it changes the meaning of later words", NOT_VISIBLE),
-    asked("history fc", UnknownCode, "it may run earlier commands", NOT_VISIBLE),
-    asked("disown suspend logout", Kill, "it changes how jobs end", "lets a job outlive its task"),
+    asked("let", UnknownCode, "an arithmetic expression can run commands", "may run commands"),
+    asked(SHELL_SETTINGS, UnknownCode, "it changes the meaning of later commands", NOT_VISIBLE),
+    asked("history fc", UnknownCode, "it can run earlier commands", NOT_VISIBLE),
+    asked("disown suspend logout", Kill, "it changes when jobs end", "may keep a job running after its task"),
     asked(DISKS, Destroy, "{} can destroy data", "changes disks or devices ({})"),
     asked(
         "chown chgrp setfacl chattr setcap",
         OtherUser,
-        "it changes who owns or may use files",
+        "it changes the owner or the permissions of files",
         "changes permissions of files",
     ),
     asked(
         "patch sponge ed ex rename mmv vidir",
         UnknownCode,
-        "which files it changes is not visible here",
+        "the files that it changes cannot be determined",
         "changes files",
     ),
     asked(
         COMPRESSORS,
         UnknownCode,
-        "it replaces or unpacks files, or its options run programs",
+        "it can replace or extract files, and its options can run programs",
         "writes or replaces files",
     ),
     asked(
         "ssh mosh autossh sshpass",
         UnknownCode,
-        "it runs something on another machine, or here by its options",
+        "it runs commands on another machine, and its options can run commands here",
         NOT_VISIBLE,
     ),
-    asked(LAUNCHERS, UnknownCode, "{} runs something else, now or later", NOT_VISIBLE),
+    asked(LAUNCHERS, UnknownCode, "{} runs another program, now or later", NOT_VISIBLE),
     asked("pkill killall xkill skill fuser", Kill, "it ends processes by name", "ends processes"),
-    asked(SERVICES, Destroy, "{} changes the machine or its services", "changes the machine or its services"),
+    asked(
+        SERVICES,
+        Destroy,
+        "{} can change the system or its services",
+        "changes the system or its services",
+    ),
 ];
 
 pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     let Some(asked) = ASKED.iter().find(|asked| asked.programs.matches(call.name)) else { return false };
     let named = |text: &str| text.replace("{}", call.name);
-    judge.ask(asked.builtin, &call.part, &named(asked.why), &named(asked.effect));
+    let (why, effect) = (named(asked.why), named(asked.effect));
+    match call.name {
+        // It talks to another machine with the keys of the user.
+        "ssh" | "mosh" | "autossh" | "sshpass" => {
+            judge.ask_for(BuiltinRule::Network, &call.part, &why, &effect, need::remote_repository());
+        }
+        // All processes of a task end with it.
+        "disown" | "suspend" | "logout" => {
+            judge.held(asked.builtin, &call.part, &why, &effect, mw_model::Grant::default());
+        }
+        _ => judge.ask(asked.builtin, &call.part, &why, &effect),
+    }
     true
 }

@@ -1,7 +1,9 @@
-//! Archives: listing and packing is allowed, unpacking is asked about.
+//! Archives: listing and creating is allowed, extracting needs approval.
+
+use mw_model::Grant;
 
 use super::Call;
-use super::options::{Given, read};
+use super::options::{Given, Options, read};
 use super::reads::files;
 use crate::decision::BuiltinRule;
 use crate::judge::Judge;
@@ -27,32 +29,36 @@ fn tar(judge: &mut Judge<'_>, call: &Call<'_>) {
         -t -c -v -z -j -J -a -f -C -p -h --list --create --verbose --gzip --file --directory --exclude --zstd
         --version --auto-compress
     ";
-    if let Some(given) = options.other_than(known) {
-        let why = format!("{} unpacks, deletes or runs something, or is not known here", given.name);
-        return judge.ask(
-            BuiltinRule::UnknownCode,
-            &call.part,
-            &why,
-            "writes files that an archive names, or runs programs",
-        );
+    if options.other_than(known).is_some() {
+        let (why, effect) = match options.other_than(&format!("{known} -x --extract --get")) {
+            None => ("it extracts files from an archive".to_owned(), "extracts files from an archive"),
+            Some(given) => (
+                format!("{} can delete files or run a program, or is an unknown option", given.name),
+                "extracts files from an archive, or runs programs",
+            ),
+        };
+        extracts_to(judge, call, &options, "-C --directory");
+        return judge.ask(BuiltinRule::UnknownCode, &call.part, &why, effect);
     }
     let packs = options.has("-c --create");
     if packs {
         for given in options.all("-C --directory") {
             let place = given.word().unwrap_or_else(|| Word::unknown("-C"));
             if !judge.is_inside(&place) {
-                let why = format!("what it packs is in {}, outside the project", place.text);
-                judge.ask(BuiltinRule::Secret, &call.part, &why, "packs files of another place");
+                let why = format!("it archives files in {}, outside the project", place.text);
+                let effect = "archives files outside the project";
+                judge.held(BuiltinRule::Secret, &call.part, &why, effect, Grant::default());
             }
         }
     }
     let mut archives = options.all("-f --file").filter_map(Given::word).peekable();
     if archives.peek().is_none() && !options.has("--version") {
-        judge.ask(BuiltinRule::NotLiteral, &call.part, "which archive it uses depends on the machine", "");
+        judge.ask(BuiltinRule::NotLiteral, &call.part, "the default archive depends on the machine", "");
     }
     for file in archives {
         if file.lit().is_none_or(|text| text.contains(':')) {
-            judge.ask(BuiltinRule::Network, &call.part, "its archive may be on another machine", "");
+            let why = "the archive may be on another machine";
+            judge.held(BuiltinRule::Network, &call.part, why, "", Grant::default());
         }
         if packs && file.lit() != Some("-") {
             judge.write(&file, &call.part);
@@ -77,11 +83,21 @@ fn with_dashes(args: &[Word]) -> Vec<Word> {
     words
 }
 
+/// Asks about a directory outside the project into which files are extracted.
+fn extracts_to(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>, names: &str) {
+    if judge.is_confined() {
+        for place in options.all(names).filter_map(Given::word) {
+            judge.write(&place, &call.part);
+        }
+    }
+}
+
 fn unzip(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, "");
     if options.has("-l -t -Z -v") && options.other_than("-l -t -Z -v -q -1").is_none() {
         return;
     }
-    let why = "it unpacks what an archive holds";
-    judge.ask(BuiltinRule::UnknownCode, &call.part, why, "writes files that an archive names");
+    extracts_to(judge, call, &read(call.args, "-d"), "-d");
+    let why = "it extracts files from an archive";
+    judge.ask(BuiltinRule::UnknownCode, &call.part, why, "extracts files from an archive");
 }

@@ -8,7 +8,7 @@ use crate::judge::Judge;
 use crate::names::Names;
 
 /// Words of the language that run commands or use files or the environment.
-const REACHES: Names<'_> = Names("system getline close fflush ENVIRON ARGV PROCINFO SYMTAB FUNCTAB");
+const UNSAFE_WORDS: Names<'_> = Names("system getline close fflush ENVIRON ARGV PROCINFO SYMTAB FUNCTAB");
 /// Words after which a slash begins a pattern.
 const BEFORE_PATTERN: Names<'_> = Names("print printf return in case else");
 
@@ -26,7 +26,7 @@ fn awk(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     let options = read(call.args, "-F -v -f -i -l -e -E -o");
     if options.other_than("-F -v --version").is_some() {
-        return judge.unknown_code(&call.part, "an option takes a script from elsewhere");
+        return judge.unknown_code(&call.part, "one of its options can load a script or write a file");
     }
     let Some((program, inputs)) = options.operands.split_first() else { return };
     if !script_text(program).is_some_and(is_harmless) {
@@ -43,7 +43,9 @@ fn is_harmless(program: &str) -> bool {
     // After `print`, `>` writes a file. A statement may continue on the next line.
     let redirects =
         bare.split([';', '}']).any(|part| part.find("print").is_some_and(|at| part[at..].contains('>')));
-    !bare.contains(['|', '@', '`', '\\']) && !redirects && !REACHES.iter().any(|word| program.contains(word))
+    !bare.contains(['|', '@', '`', '\\'])
+        && !redirects
+        && !UNSAFE_WORDS.iter().any(|word| program.contains(word))
 }
 
 /// Removes strings, patterns and comments from a program; none if implementations differ in where they end.
@@ -83,6 +85,8 @@ fn before_slash(bare: &str) -> Option<Slash> {
     let before = bare.trim_end();
     match before.chars().last() {
         Some('+' | '-') => None,
+        // Behind a condition a pattern begins, behind a value it is a division.
+        Some(')') if ["if", "while", "for"].iter().any(|word| bare.contains(word)) => None,
         Some(')' | ']' | '"' | '$') => Some(Slash::Divides),
         Some(c) if c.is_alphanumeric() || c == '_' => {
             let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -166,6 +170,7 @@ mod tests {
             "/[]/\"]/ {print \"id\" | \"sh\"} /\"/",
             "/[[:alpha:]/\"]/ {print \"id\" | \"sh\"} /\"/",
             "{for (i in SYMTAB) print SYMTAB[i]}",
+            "BEGIN { if (1) /\"/; print \"id\" | \"sh\" } #\"",
         ] {
             assert!(!is_harmless(program), "{program}");
         }

@@ -4,6 +4,8 @@
 //! in its directory, with literal arguments, without paths outside the project, and not in a command that has written
 //! a file before.
 
+use mw_model::NetworkGrant;
+
 use super::Call;
 use super::builds_table::TOOLS;
 use super::interpreters::only_version;
@@ -11,6 +13,7 @@ use super::options::read;
 use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::names::Names;
+use crate::need;
 use crate::script::word::Word;
 
 /// Usual names of harmless targets and scripts.
@@ -29,7 +32,15 @@ const MAKE_FLAGS: Names<'_> = Names("-j -k -s -B -n --list -l --no-print-directo
 const MANY_TARGETS: Names<'_> = Names("mvn gradle sbt lein rake turbo ninja");
 
 /// Commands of npm and its relatives that only print.
-const LOOKS: Names<'_> = Names("ls list outdated view info why explain --version -v help root bin");
+const READ_ONLY: Names<'_> = Names("ls list outdated view info why explain --version -v help root bin");
+
+/// Options of these commands.
+const PRINTS_ONLY: Names<'_> = Names(
+    "
+    --json --long -l --all -a --depth --parseable -p --prod --production --dev --omit --include --workspaces -w
+    --workspace --recursive -r --version -v --help -h --silent -s --no-fund --no-audit
+",
+);
 
 /// Words in the names of targets that are not harmless.
 const NOT_TARGETS: Names<'_> = Names(
@@ -47,6 +58,10 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         name => {
             let Some(tool) = TOOLS.iter().find(|tool| Names(tool.names).contains(name)) else { return false };
             if only_version(call) {
+                // Which version runs may be chosen by a file of the project.
+                if judge.wrote {
+                    judge.unknown_code(&call.part, "the same command may have chosen another version");
+                }
                 return true;
             }
             if !tool.verbs.is_empty() && !verb_is(call, tool.verbs) {
@@ -66,6 +81,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 && !verb_is(&Call { args: &call.args[1..], part: String::new(), ..*call }, "run list")
             {
                 ask_verb(judge, call);
+            }
+            if name == "cargo" {
+                judge.may_fetch = true;
             }
             judge.project_code(call, tool.risky);
         }
@@ -88,7 +106,7 @@ fn verb_is(call: &Call<'_>, verbs: &str) -> bool {
 
 fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
     let verb = call.args.first().map_or("", |word| word.text.as_str());
-    let why = format!("{} {verb} does more than build and test", call.name);
+    let why = format!("{} {verb} is not a build or test command", call.name);
     judge.ask(BuiltinRule::Install, &call.part, &why, &format!("runs {} {verb}", call.name));
 }
 
@@ -113,23 +131,26 @@ fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
         [Some(name), ..] if call.name == "yarn" => is_target(name),
         _ => false,
     };
-    let looks = match words.as_slice() {
-        [Some(verb), rest @ ..] if LOOKS.contains(verb) => rest.iter().all(|word| {
-            word.is_some_and(|text| !Names(risky).contains(text.split('=').next().unwrap_or(text)))
+    let only_reads = match words.as_slice() {
+        [Some(verb), rest @ ..] if READ_ONLY.contains(verb) => rest.iter().all(|word| {
+            word.is_some_and(|text| {
+                !text.starts_with('-') || PRINTS_ONLY.contains(text.split('=').next().unwrap_or(text))
+            })
         }),
         [Some("audit"), rest @ ..] => rest.iter().all(|word| matches!(word, Some("--json" | "--production"))),
         _ => false,
     };
+    if matches!(words.first(), Some(Some("outdated" | "view" | "info" | "audit"))) {
+        judge.needs(need::network(NetworkGrant::Full));
+    }
+    if !runs && judge.wrote && only_reads {
+        judge.unknown_code(&call.part, "the same command may have chosen another version");
+    }
     if runs {
         judge.project_code(call, risky);
-    } else if !looks {
-        let why = format!("{} installs or runs something unknown", call.name);
-        judge.ask(
-            BuiltinRule::Install,
-            &call.part,
-            &why,
-            "installs packages, or runs scripts of unknown content",
-        );
+    } else if !only_reads {
+        let why = format!("{} can install packages or run unknown scripts", call.name);
+        judge.ask(BuiltinRule::Install, &call.part, &why, "installs packages, or runs unknown scripts");
     }
 }
 
@@ -170,6 +191,7 @@ fn go(judge: &mut Judge<'_>, call: &Call<'_>) {
     let local = |word: &Word| word.lit().is_some_and(|text| text.starts_with('.') && !text.contains('@'));
     match call.args.first().and_then(Word::lit) {
         Some("test" | "build" | "vet" | "fmt" | "list" | "version" | "env" | "doc") => {
+            judge.may_fetch = true;
             judge.project_code(call, risky);
         }
         Some("run") if call.args.get(1).is_some_and(local) && call.args.len() == 2 => {

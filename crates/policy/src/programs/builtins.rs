@@ -1,5 +1,7 @@
 //! Builtins of shells.
 
+use mw_model::{EnvironmentGrant, Grant};
+
 use super::Call;
 use super::options::read;
 use super::reads::is_secret_variable;
@@ -20,7 +22,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 .iter()
                 .any(|word| !matches!(word.lit(), Some("-r" | "-l" | "-p")) || call.name == "hash")
             {
-                judge.unknown_code(&call.part, "it changes what later words mean, or runs them");
+                judge.unknown_code(&call.part, "it changes the meaning of later commands, or runs them");
             }
         }
         "printf" => printf(judge, call),
@@ -56,10 +58,23 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
         .windows(2)
         .any(|pair| matches!(pair[0].lit(), Some("-v" | "-R")) && pair[1].lit().is_none());
     if call.args.iter().any(indexed) || of_variable {
-        judge.ask(BuiltinRule::UnknownCode, &call.part, "an index may run commands", "may run commands");
+        judge.ask(
+            BuiltinRule::UnknownCode,
+            &call.part,
+            "an array index can run commands",
+            "may run commands",
+        );
     }
     if call.name == "unset" && call.args.iter().any(Word::is_option) {
-        judge.unknown_code(&call.part, "it changes the meaning of later words");
+        judge.unknown_code(&call.part, "it changes the meaning of later commands");
+    }
+    if call.name == "wait"
+        && let Some(at) = call.args.iter().position(|word| word.may_hold("-p"))
+    {
+        match call.args.get(at + 1).and_then(Word::lit).filter(|_| call.args[at].lit() == Some("-p")) {
+            Some(name) => judge.assign(name, &Word::unknown(name), &call.part),
+            None => judge.unknown_code(&call.part, "the variable it sets is known only at run time"),
+        }
     }
     if matches!(call.name, "read" | "getopts" | "unset") {
         for word in call.args {
@@ -81,7 +96,7 @@ fn printf(judge: &mut Judge<'_>, call: &Call<'_>) {
         let literal_format = call.args.first().and_then(Word::lit).is_none();
         let harmless = literal_format && call.args.first().is_some_and(|word| !word.may_be_option());
         if !harmless {
-            judge.unknown_code(&call.part, "it may set a variable, and an index may run commands");
+            judge.unknown_code(&call.part, "it may set a variable, and an array index can run commands");
         }
     }
     for word in call.args {
@@ -143,9 +158,13 @@ fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     for word in call.args {
         if word.splits && judge.grammar == Grammar::Posix {
-            judge.unknown_code(&call.part, "some shells set more variables here than are seen");
+            judge.unknown_code(&call.part, "some shells set further variables here");
         }
         let Some(text) = word.lit() else {
+            let arrays = |word: &Word| word.is_option() && (word.may_hold("a") || word.may_hold("A"));
+            if call.args.iter().any(arrays) {
+                judge.unknown_code(&call.part, "bash evaluates the text of an array");
+            }
             match assigned_name(word) {
                 Some(name) => {
                     judge.assign(name, &Word { text: word.text.clone(), ..Word::default() }, &call.part);
@@ -156,13 +175,13 @@ fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
         };
         if text.starts_with(['-', '+']) {
             if text.contains(['i', 'n', 'f', 'F']) {
-                judge.unknown_code(&call.part, "it changes what a variable means");
+                judge.unknown_code(&call.part, "it changes the meaning of a variable");
             }
             continue;
         }
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         if value.starts_with('(') || name.contains('[') {
-            judge.unknown_code(&call.part, "bash evaluates an array that is written as text");
+            judge.unknown_code(&call.part, "bash evaluates the text of an array");
         }
         judge.secret_variables(&[name.to_owned()], text);
         if text.contains('=') {
@@ -183,14 +202,14 @@ fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
         })
     };
     if !call.args.iter().all(known) {
-        judge.unknown_code(&call.part, "it changes the meaning of later words");
+        judge.unknown_code(&call.part, "it changes the meaning of later commands");
     }
 }
 
 fn shopt(judge: &mut Judge<'_>, call: &Call<'_>) {
     let known = "-s -u -q -p globstar nullglob failglob nocaseglob";
     if !call.args.iter().all(|word| word.lit().is_some_and(|text| Names(known).contains(text))) {
-        judge.unknown_code(&call.part, "it changes the meaning of later words");
+        judge.unknown_code(&call.part, "it changes the meaning of later commands");
     }
 }
 
@@ -237,7 +256,9 @@ fn trap(judge: &mut Judge<'_>, call: &Call<'_>) {
             });
             judge.deferred = true;
         }
-        Some(None) => judge.unknown_code(&call.part, "what it runs later is known only then"),
+        Some(None) => {
+            judge.unknown_code(&call.part, "the command that it runs later is known only at run time");
+        }
     }
 }
 
@@ -251,7 +272,9 @@ pub(super) fn assigned_name(word: &Word) -> Option<&str> {
 impl Judge<'_> {
     /// Asks about printing the environment.
     pub(super) fn prints_environment(&mut self, part: &str) {
-        self.ask(BuiltinRule::Secret, part, "the environment may hold secrets", "prints the environment");
+        // Where the kernel confines, the environment has no secrets.
+        let why = "the environment may contain secrets";
+        self.held(BuiltinRule::Secret, part, why, "prints the environment", Grant::default());
     }
 
     /// Asks about a variable that is named like a secret.
@@ -259,8 +282,10 @@ impl Judge<'_> {
         for name in names {
             let own = self.variables.get(name).is_some_and(|variable| *variable != Variable::Unknown);
             if is_secret_variable(name) && !own {
-                let why = format!("{name} is named like a secret");
-                self.ask(BuiltinRule::Secret, raw, &why, &format!("uses the value of {name}"));
+                let why = format!("the name {name} suggests a secret");
+                let effect = format!("uses the value of {name}");
+                let grant = Grant { environment: EnvironmentGrant::All, ..Grant::default() };
+                self.ask_for(BuiltinRule::Secret, raw, &why, &effect, grant);
             }
         }
     }
@@ -279,7 +304,7 @@ impl Judge<'_> {
         self.variables.values_mut().for_each(|variable| *variable = Variable::Unknown);
         self.cwd.clear();
         if args.len() > 1 {
-            self.unknown_code(&text, "a script can do anything with its arguments");
+            self.unknown_code(&text, "the script may execute its arguments");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A call of a program.
 
+use super::confined;
 use super::families::FAMILIES;
 use crate::decision::BuiltinRule;
 use crate::judge::{Judge, text_of};
@@ -33,10 +34,15 @@ impl Judge<'_> {
         let part = text_of(words);
         let Some(name) = first.lit() else {
             let why = format!("the program {} is known only at run time", first.text);
-            return self.ask(BuiltinRule::NotLiteral, &part, &why, "runs a program that is not known yet");
+            return self.ask(
+                BuiltinRule::NotLiteral,
+                &part,
+                &why,
+                "runs a program that is known only at run time",
+            );
         };
         if !name.is_ascii() {
-            let why = format!("{name} holds letters that may look like others");
+            let why = format!("{name} contains letters that look like others");
             return self.ask(
                 BuiltinRule::Disguise,
                 &part,
@@ -53,6 +59,9 @@ impl Judge<'_> {
         };
         let call = Call { name, args, part };
         // The function may not be defined at this point, so a name that is also a program is analysed as both.
+        if self.is_confined() && confined::judge(self, &call) {
+            return;
+        }
         if !FAMILIES.iter().any(|family| family(self, &call)) && !is_function {
             let why = format!("{name} is an unknown program");
             self.ask(
@@ -73,15 +82,10 @@ impl Judge<'_> {
         };
         match function.cwd {
             None => {
-                self.ask(
-                    BuiltinRule::UnknownCode,
-                    part,
-                    "it calls itself",
-                    "may start processes without end",
-                );
+                self.ask(BuiltinRule::UnknownCode, part, "it calls itself", "may start processes endlessly");
             }
             Some(cwd) if cwd != self.cwd => {
-                let why = "its function was written for another directory";
+                let why = "the function was defined for another directory";
                 self.ask(BuiltinRule::NotLiteral, part, why, "");
             }
             Some(_) => {}
@@ -94,7 +98,7 @@ impl Judge<'_> {
 
     /// Asks about code whose content is unknown.
     pub(crate) fn unknown_code(&mut self, part: &str, why: &str) {
-        self.ask(BuiltinRule::UnknownCode, part, why, "runs code that is not visible here");
+        self.ask(BuiltinRule::UnknownCode, part, why, "runs code that cannot be analysed");
     }
 
     /// Asks about an argument that may be an option, for a program whose options matter; returns whether there is one.
@@ -111,7 +115,7 @@ impl Judge<'_> {
     }
 
     pub(super) fn hides_option(&mut self, word: &Word, part: &str) {
-        let why = format!("{} may turn out to be an option", word.text);
-        self.ask(BuiltinRule::NotLiteral, part, &why, "may do more than it seems");
+        let why = format!("{} may be an option at run time", word.text);
+        self.ask(BuiltinRule::NotLiteral, part, &why, "has unknown effects");
     }
 }

@@ -1,9 +1,9 @@
 //! Programs that copy, move and link files.
 
 use super::Call;
-use super::options::{Options, read};
+use super::options::{Given, Options, read};
 use super::reads::files;
-use super::writes::unknown_option;
+use super::writes::{special_mode, unknown_option};
 use crate::decision::BuiltinRule;
 use crate::judge::Judge;
 use crate::script::word::Word;
@@ -36,6 +36,9 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
     ";
     if unknown_option(judge, call, &options, known) {
         return;
+    }
+    if call.name == "install" {
+        options.all("-m --mode").filter_map(Given::word).for_each(|mode| special_mode(judge, call, &mode));
     }
     if call.name == "install" && options.has("-d") {
         return options.operands.iter().for_each(|word| judge.write(word, &call.part));
@@ -76,7 +79,7 @@ pub(super) fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
                     BuiltinRule::Delete,
                     &call.part,
                     "data moved there is lost",
-                    "deletes what it moves",
+                    "deletes the moved files",
                 );
             }
         }
@@ -93,12 +96,21 @@ pub(super) fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
     if unknown_option(judge, call, &options, known) {
         return;
     }
+    if judge.is_confined() && options.has("-s --symbolic") {
+        // What it leads to cannot be changed through it either.
+        let place = match options.operands.as_slice() {
+            [_] => Word::plain("./link"),
+            [.., last] => (*last).clone(),
+            [] => return,
+        };
+        return judge.write(&place, &call.part);
+    }
     // Later parts of the command may follow the link.
     for word in &options.operands {
         judge.write(word, &call.part);
         if word.lit().is_some_and(|text| text.contains("..")) {
-            let why = "a link upwards may lead out of the project";
-            judge.ask(BuiltinRule::NotLiteral, &call.part, why, "makes a link");
+            let why = "a link to a parent directory may lead out of the project";
+            judge.ask(BuiltinRule::NotLiteral, &call.part, why, "creates a link");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The families of programs. A new family is a file beside this one and a row here.
+//! The families of programs. A new family is a file next to this one and a row here.
 
 use super::{
     Call, always_ask, archives, awk, builds, builtins, curl, find, git, interpreters, network, packages,

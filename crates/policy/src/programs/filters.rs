@@ -14,7 +14,7 @@ pub(super) fn sort(judge: &mut Judge<'_>, call: &Call<'_>) {
     let valued = "-o -k -t -S -T --output --key --field-separator --compress-program";
     let options = read(call.args, valued);
     if options.has("--compress-program") {
-        return judge.unknown_code(&call.part, "it names a program to run");
+        return judge.unknown_code(&call.part, "an option names a program to run");
     }
     for given in options.all("-o --output -T --temporary-directory") {
         judge.write(&given.word().unwrap_or_else(|| Word::unknown(&given.name)), &call.part);

@@ -1,15 +1,20 @@
 //! find and xargs.
 
+use mw_model::WriteGrant;
+
 use super::Call;
+use super::disposable::is_output_pattern;
 use super::options::{Given, read};
 use super::reads::lists_inside;
 use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
+use crate::need;
+use crate::paths::protected::is_plain_ending;
 use crate::script::word::Word;
 
 /// Tests and actions that only read.
-const LOOKS: Names<'_> = Names(
+const READ_ONLY: Names<'_> = Names(
     "
     -name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size -empty -newer -newermt
     -anewer -cnewer -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -depth -d -prune -print -print0
@@ -46,18 +51,27 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
             .values()
             .is_some_and(|values| values.iter().any(|value| crate::paths::secret_files::is_secret(value)))
         {
-            let why = format!("{} is a name of secrets", word.text);
-            judge.ask(BuiltinRule::Secret, &call.part, &why, "looks for secrets");
+            let why = format!("{} matches files with secrets", word.text);
+            judge.ask(BuiltinRule::Secret, &call.part, &why, "searches for files with secrets");
         }
     }
+    let named =
+        |word: &Word| word.values().is_some_and(|values| values.iter().all(|value| is_plain_ending(value)));
+    let by_name = call.args.windows(2).any(|pair| pair[0].lit() == Some("-name") && named(&pair[1]));
+    judge.finds_protected |= !by_name && judge.may_find_protected(roots.iter());
+    let output = judge.is_confined() && inside && !follows && finds_output(&call.args[roots_end..]);
     let mut rest = call.args[roots_end..].iter();
     let mut prints = true;
     while let Some(word) = rest.next() {
         let Some(text) = word.lit() else { continue };
         match text {
+            "-delete" if output => {
+                prints = false;
+                judge.needs(need::writes(WriteGrant::Project));
+            }
             "-delete" => {
                 prints = false;
-                let why = "-delete removes what is found";
+                let why = "-delete removes the files that it finds";
                 judge.ask(BuiltinRule::Delete, &call.part, why, "deletes the files it finds");
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -68,8 +82,8 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                     let ends =
                         |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
                     if word.lit().is_none() && word.values().is_none_or(ends) {
-                        let why = format!("{} may end what it runs", word.text);
-                        judge.ask(BuiltinRule::NotLiteral, &call.part, &why, "may do more than it seems");
+                        let why = format!("{} may end the command of -exec", word.text);
+                        judge.ask(BuiltinRule::NotLiteral, &call.part, &why, "may run further actions");
                     }
                     match word.lit() {
                         Some(";") => break,
@@ -78,6 +92,12 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                         Some(text) if text.contains("{}") => inner.push(Word::unknown(text)),
                         _ => inner.push(word.clone()),
                     }
+                }
+                let removes = inner.first().and_then(Word::lit) == Some("rm");
+                if output && removes && inner.iter().skip(1).all(|word| word.is_option() || word.text == "{}")
+                {
+                    judge.needs(need::writes(WriteGrant::Project));
+                    continue;
                 }
                 judge.in_other_program(|judge| {
                     // A relative path is another file in each directory.
@@ -94,11 +114,11 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                 judge.write(rest.next().unwrap_or(&Word::unknown(text)), &call.part);
             }
             "-files0-from" | "-newerXY" => {
-                judge.unknown_code(&call.part, "it takes its places from elsewhere");
+                judge.unknown_code(&call.part, "it reads its starting points from a file");
             }
-            test if test.starts_with('-') && !LOOKS.contains(test) && !is_number(test) => {
+            test if test.starts_with('-') && !READ_ONLY.contains(test) && !is_number(test) => {
                 let why = format!("{test} is an unknown test");
-                judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "may do more than look");
+                judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "may do more than search");
             }
             _ => {}
         }
@@ -106,6 +126,25 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     if inside && prints && !follows {
         judge.output = PipeContent::ProjectPaths;
     }
+}
+
+/// Returns whether a search finds only output of tools, by one name.
+fn finds_output(tests: &[Word]) -> bool {
+    let texts: Vec<&str> = tests
+        .iter()
+        .map_while(|word| word.values().and_then(|values| values.first()))
+        .map(String::as_str)
+        .collect();
+    let known =
+        |text: &&str| matches!(*text, "-o" | "-or" | "!" | "-not" | "," | "-newer" | "-L" | "-follow");
+    let names: Vec<&str> =
+        texts.windows(2).filter(|pair| matches!(pair[0], "-name" | "-iname")).map(|pair| pair[1]).collect();
+    !names.is_empty()
+        && names.iter().all(|name| is_output_pattern(name))
+        && texts.first().is_some_and(|text| {
+            matches!(*text, "-name" | "-iname" | "-type" | "-maxdepth" | "-mindepth" | "-depth")
+        })
+        && !texts.iter().any(known)
 }
 
 /// Returns whether a word is a count such as `-7`.
@@ -125,7 +164,7 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
         -0 -r -t -x -n -P -I -L -d -s -E --null --no-run-if-empty --max-args --max-procs --delimiter --verbose
     ";
     if options.other_than(known).is_some() {
-        return judge.unknown_code(&call.part, "an option of xargs is not known here");
+        return judge.unknown_code(&call.part, "xargs has an unknown option");
     }
     // Split at another character than the end of a line, a name becomes several, and one may begin with a slash.
     let delimiters = options.all("-d --delimiter");
@@ -141,14 +180,14 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
     };
     let replaces = options.all("-I").count();
     if replaces > 1 || replaces == 1 && options.has("-n -L --max-args") {
-        return judge.unknown_code(&call.part, "which of its options holds depends on their order");
+        return judge.unknown_code(&call.part, "the order of its options decides which one applies");
     }
     let replaced =
         options.find("-I").map(|given| given.word().and_then(|word| word.lit().map(str::to_owned)));
     let mut inner: Vec<Word> = call.args[at..].to_vec();
     match replaced {
         None => inner.push(fed()),
-        Some(None) => return judge.unknown_code(&call.part, "what it replaces is known only once it runs"),
+        Some(None) => return judge.unknown_code(&call.part, "the replaced text is known only at run time"),
         Some(Some(mark)) => {
             for word in &mut inner {
                 let holds = |values: &[String]| values.iter().any(|value| value.contains(&mark));

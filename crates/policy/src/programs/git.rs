@@ -1,15 +1,17 @@
-//! git: commands that only read are allowed, the others are asked about.
+//! git: commands that only read are allowed, the others need approval.
 
 use super::Call;
+use super::git_changes::{self, Change};
 use super::reads::lists_inside;
 use crate::decision::BuiltinRule;
 use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
+use crate::need;
 use crate::paths::destination::is_below;
 use crate::script::word::Word;
 
 /// Subcommands that only read, unless they have a risky option.
-const LOOKS: Names<'_> = Names(
+const READ_ONLY: Names<'_> = Names(
     "
     status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file grep
     name-rev merge-base cherry range-diff diff-tree diff-files diff-index for-each-ref show-ref show-branch
@@ -77,12 +79,12 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
 }
 
 /// Returns whether git may find a repository that is not the one of the project. Any directory with a few plain files is a
-/// repository, and its settings may name programs. A directory with `.git` is trusted, because writes to that are asked
-/// about.
+/// repository, and its settings may name programs. A directory with `.git` is trusted, because writes to that need
+/// approval.
 fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {
     let files = judge.request.files;
     let Some(real) = files.real(place) else { return true };
-    let is_there = |directory: &str, name: &str| files.text(&format!("{directory}/{name}")).is_some();
+    let is_there = |directory: &str, name: &str| files.exists(&format!("{directory}/{name}"));
     let mut directory = real.as_str();
     while is_below(directory, judge.request.project) && !directory.is_empty() {
         if is_there(directory, ".git/HEAD") || is_there(directory, ".git") {
@@ -103,21 +105,25 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
     let end = args.iter().position(|word| word.lit() == Some("--")).unwrap_or(args.len());
     let options: Vec<&str> =
         args[..end].iter().filter(|word| word.is_option()).filter_map(Word::lit).collect();
-    if let Some(option) = options.iter().find(|option| is_risky(name, option)) {
-        let why = format!("{option} can run programs or write files");
-        return judge.unknown_code(&call.part, &why);
+    let reads = READ_ONLY.contains(name) && name != "fetch";
+    if let Some(option) =
+        options.iter().find(|option| is_risky(name, option)).filter(|_| reads || !judge.is_confined())
+    {
+        let why = format!("{option} can run programs or overwrite data");
+        return judge.ask(BuiltinRule::UnknownCode, &call.part, &why, &effect(name));
     }
     let operands: Vec<&Word> = args.iter().filter(|word| !word.is_option()).collect();
     let only = |allowed: &str| options.iter().all(|option| Names(allowed).contains(option));
     let first = operands.first().and_then(|word| word.lit());
-    let looks = match name {
+    let only_reads = match name {
         "ls-remote" | "fetch" => {
             only("-q -v --quiet --verbose --all --tags --heads --dry-run -t --refs")
                 && operands.iter().all(|word| is_remote_name(word))
         }
         "branch" => {
             let lists = "-a -r -v -vv --all --list -l --show-current --merged --no-merged";
-            only(lists)
+            let shapes = |option: &&&str| !option.starts_with("--sort=") && !option.starts_with("--format=");
+            options.iter().filter(shapes).all(|option| Names(lists).contains(option))
                 && (operands.is_empty() || options.iter().any(|o| Names("--list -l --merged").contains(o)))
         }
         "tag" => only("-l --list -n") && (operands.is_empty() || !options.is_empty()),
@@ -127,16 +133,21 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
             let asks = options.iter().any(|option| Names(reads).contains(option));
             let shapes =
                 "--show-origin --show-scope --global --local --system --worktree -z --null --name-only";
-            (asks || matches!(first, Some("get" | "list"))) && only(&format!("{reads} {shapes}"))
+            // One name without a value is a question, too.
+            let is_name = operands.len() == 1 && first.is_some_and(|name| name.contains('.'));
+            (asks || is_name || matches!(first, Some("get" | "list"))) && only(&format!("{reads} {shapes}"))
         }
         "stash" => matches!(first, Some("list" | "show")),
         "worktree" => matches!(first, Some("list")),
         "reflog" => matches!(first, None | Some("show")),
         "submodule" => matches!(first, Some("status")),
         "symbolic-ref" => operands.len() == 1 && only("-q --short --quiet"),
-        _ => LOOKS.contains(name),
+        _ => READ_ONLY.contains(name),
     };
-    if looks {
+    if only_reads {
+        if matches!(name, "fetch" | "ls-remote") {
+            judge.needs(need::remote_repository());
+        }
         let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
         // Other options change what is printed before or instead of a name.
         let plain = "--name-only --cached --staged -z -m -o -c --others --exclude-standard --modified";
@@ -153,18 +164,26 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         }
         return;
     }
-    let effect = match name {
+    if judge.is_confined() {
+        let has_paths = end < args.len();
+        let change = Change { name, options, operands, has_paths };
+        return git_changes::judge(judge, call, &change, &effect(name));
+    }
+    let builtin = if matches!(name, "clean" | "rm") { BuiltinRule::Delete } else { BuiltinRule::Repository };
+    judge.ask(builtin, &call.part, &format!("git {name} is not read-only"), &effect(name));
+}
+
+/// Describes what a subcommand does that does not only read.
+fn effect(name: &str) -> String {
+    match name {
         "push" => "sends commits to another machine".to_owned(),
-        "clean" => "deletes files that git does not know".to_owned(),
-        "reset" | "checkout" | "restore" | "switch" => {
-            "may overwrite changes that are not committed".to_owned()
-        }
+        "clean" => "deletes untracked files".to_owned(),
+        "reset" | "checkout" | "restore" | "switch" => "may overwrite uncommitted changes".to_owned(),
         "clone" | "pull" | "submodule" => "fetches code from another machine".to_owned(),
         "rm" => "deletes files".to_owned(),
+        name if READ_ONLY.contains(name) => "may run programs or write files".to_owned(),
         name => format!("changes the repository (git {name})"),
-    };
-    let builtin = if matches!(name, "clean" | "rm") { BuiltinRule::Delete } else { BuiltinRule::Repository };
-    judge.ask(builtin, &call.part, &format!("git {name} does more than read"), &effect);
+    }
 }
 
 fn is_risky(subcommand: &str, option: &str) -> bool {

@@ -5,6 +5,7 @@ use super::options::read;
 use crate::decision::BuiltinRule;
 use crate::judge::{Grammar, Judge};
 use crate::names::Names;
+use crate::need;
 use crate::script::word::Word;
 
 /// Python modules, and the programs as which they are analysed.
@@ -27,7 +28,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "sh" | "bash" | "dash" | "ash" => shell(judge, call),
         "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "nu" | "pwsh" | "elvish" | "xonsh" | "rbash" => {
             if !only_version(call) {
-                judge.unknown_code(&call.part, &format!("{name} reads commands in its own way"));
+                judge.unknown_code(&call.part, &format!("the syntax of {name} is not supported"));
             }
         }
         "python" | "pypy" | "ipython" => python(judge, call),
@@ -40,7 +41,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         | "m4" | "cpp" | "gcc" | "g++" | "clang" | "cc" | "rustc" | "javac" | "ld" | "as"
         | "dotnet-script" | "mshta" => {
             if !only_version(call) {
-                judge.unknown_code(&call.part, &format!("{name} runs code, and edits or builds files"));
+                judge.unknown_code(&call.part, &format!("{name} can run code or write files"));
             }
         }
         _ => return false,
@@ -84,7 +85,7 @@ fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
             // These letters do not change which script runs; with `l` and `i` the shell reads files of the user first.
             Some(text) if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 => {
                 if !text[1..].chars().all(|c| "celuxinfv".contains(c)) {
-                    return judge.unknown_code(&call.part, &format!("{text} changes what the shell reads"));
+                    return judge.unknown_code(&call.part, &format!("{text} changes what the shell runs"));
                 }
                 is_script |= text.contains('c');
                 rest = after;
@@ -92,16 +93,16 @@ fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
             Some("--norc" | "--noprofile" | "--posix" | "--login") => rest = after,
             Some("-o") => rest = after.get(1..).unwrap_or_default(),
             Some(text) if text.starts_with(['-', '+']) => {
-                return judge.unknown_code(&call.part, &format!("{text} changes what the shell reads"));
+                return judge.unknown_code(&call.part, &format!("{text} changes what the shell runs"));
             }
             _ => break,
         }
     }
     match rest.split_first() {
-        None => judge.unknown_code(&call.part, "it runs what it reads from its input"),
+        None => judge.unknown_code(&call.part, "it runs commands from its input"),
         Some((first, args)) => {
             if args.iter().any(|word| word.lit().is_none()) {
-                judge.unknown_code(&call.part, "a script that is given such words may do anything with them");
+                judge.unknown_code(&call.part, "the script may execute these arguments");
             }
             if !is_script {
                 return judge.run_script(first, &call.part);
@@ -109,9 +110,9 @@ fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
             match first.lit() {
                 Some(script) => {
                     let script = script.to_owned();
-                    judge.isolated(|judge| judge.script(&script, grammar));
+                    judge.in_child_shell(|judge| judge.script(&script, grammar));
                 }
-                None => judge.unknown_code(&call.part, "its script is known only once it runs"),
+                None => judge.unknown_code(&call.part, "its script is known only at run time"),
             }
         }
     }
@@ -133,30 +134,43 @@ fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
         .filter(|(first, _)| first.lit() == Some("-m"))
         .and_then(|(_, rest)| rest.split_first());
     let Some((module, args)) = module else {
-        return judge.unknown_code(&call.part, "what the code does is not visible here");
+        return judge.unknown_code(&call.part, "the effects of the code are unknown");
     };
     let known = module.lit().and_then(|name| MODULES.iter().find(|(module, _)| *module == name));
     match (known, module.lit()) {
         // In another directory Python would load a file of that name.
         (Some(_), _) if !judge.runs_in_project() => {
-            judge.unknown_code(&call.part, "a module of another place may be taken");
+            judge.unknown_code(&call.part, "a module outside the project may be loaded");
         }
         (Some((_, program)), _) => {
             let mut words = vec![Word::plain(program)];
             words.extend_from_slice(args);
             judge.call(&words);
         }
-        (None, Some("json.tool")) if args.is_empty() => {}
+        (None, Some("json.tool"))
+            if args.iter().all(Word::is_option) && !judge.wrote && !has_module(judge, "json") => {}
         (None, Some("http.server")) => {
             let effect = "serves files to the network";
-            judge.ask(BuiltinRule::Network, &call.part, "it serves files to anyone who asks", effect);
+            let why = "it serves files to anyone who can connect";
+            judge.held(BuiltinRule::Network, &call.part, why, effect, need::project_code());
         }
         (None, Some("venv")) => {
             let why = "it installs Python into a directory";
-            judge.ask(BuiltinRule::Install, &call.part, why, "makes an environment");
+            let effect = "creates a virtual environment";
+            judge.held(BuiltinRule::Install, &call.part, why, effect, need::project_code());
         }
-        (None, _) => judge.unknown_code(&call.part, "what the module does is not visible here"),
+        (None, _) => judge.unknown_code(&call.part, "the effects of the module are unknown"),
     }
+}
+
+/// Returns whether Python would load a module from the current directory instead of its own.
+fn has_module(judge: &Judge<'_>, name: &str) -> bool {
+    let is_there = |path: String| judge.request.files.exists(&path);
+    judge.cwd.is_empty()
+        || judge
+            .cwd
+            .iter()
+            .any(|cwd| is_there(format!("{cwd}/{name}.py")) || is_there(format!("{cwd}/{name}")))
 }
 
 fn node(judge: &mut Judge<'_>, call: &Call<'_>) {
@@ -169,6 +183,6 @@ fn node(judge: &mut Judge<'_>, call: &Call<'_>) {
     if tests {
         judge.project_code(call, "");
     } else if !checks {
-        judge.unknown_code(&call.part, "what the code does is not visible here");
+        judge.unknown_code(&call.part, "the effects of the code are unknown");
     }
 }

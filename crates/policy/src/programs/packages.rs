@@ -1,4 +1,4 @@
-//! Package managers: listing is allowed, installing is asked about.
+//! Package managers: listing is allowed, installing needs approval.
 
 use super::Call;
 use super::interpreters::only_version;
@@ -40,13 +40,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     let only_reads =
         first.is_some_and(|first| Names(reads).contains(first)) && call.args.iter().skip(1).all(quiet);
     if !only_reads && !only_version(call) {
-        let why = format!("{} installs, removes or runs packages", call.name);
-        judge.ask(
-            BuiltinRule::Install,
-            &call.part,
-            &why,
-            "installs, removes or runs software from elsewhere",
-        );
+        let why = format!("{} can install, remove or run packages", call.name);
+        judge.ask(BuiltinRule::Install, &call.part, &why, "installs, removes or runs packages");
     }
     true
 }

@@ -1,5 +1,7 @@
 //! Programs that only read.
 
+use mw_model::Grant;
+
 use super::options::read;
 use super::{Call, filters};
 use crate::decision::BuiltinRule;
@@ -26,7 +28,7 @@ const PRINTS: Names<'_> = Names(
 );
 
 /// Filters that print their input lines unchanged.
-const PASSES: Names<'_> = Names("head tail sort uniq tac");
+const LINE_FILTERS: Names<'_> = Names("head tail sort uniq tac");
 
 /// Words in the names of variables that hold secrets.
 const SECRET_WORDS: Names<'_> = Names("KEY TOKEN SECRET PASS CREDENTIAL AUTH COOKIE");
@@ -57,7 +59,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
             "diff3" => prints_without(judge, call, "--diff-program", "runs a program"),
             _ => files(judge, call.args.iter(), &call.part),
         }
-        if PASSES.contains(call.name) && passes_whole_lines(call.args) {
+        if LINE_FILTERS.contains(call.name) && passes_whole_lines(call.args) {
             judge.output = judge.input;
         }
         return true;
@@ -72,8 +74,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "tree" => prints_without(judge, call, "-o -R", "writes a file"),
         "shuf" => prints_without(judge, call, "-o --output", "writes a file"),
         "yq" if call.args.iter().any(|word| ["env", "load", "system"].iter().any(|n| word.may_hold(n))) => {
-            let why = "it may print the environment or other files, or run something";
-            judge.ask(BuiltinRule::Secret, &call.part, why, "may read secrets");
+            let why = "it may print the environment or other files, or run a program";
+            judge.held(BuiltinRule::Secret, &call.part, why, "may read secrets", Grant::default());
         }
         "yq" => {
             let writes = "-i --inplace --in-place -s --split-exp";
@@ -135,11 +137,13 @@ fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
     };
     let shows = |at: usize, word: &Word| {
         let letters = !word.is_option() && word.may_hold("e") && !(at > 0 && takes(&call.args[at - 1]));
-        letters || word.is_option() && word.may_hold("E") || word.may_hold("environ")
+        // With `x`, letters behind a dash may be BSD options, too.
+        let cluster = word.is_option() && !word.may_hold("--") && word.may_hold("x") && word.may_hold("e");
+        letters || cluster || word.is_option() && word.may_hold("E") || word.may_hold("environ")
     };
     if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
         let why = "it may show the environment of other processes";
-        judge.ask(BuiltinRule::Secret, &call.part, why, "may print secrets");
+        judge.held(BuiltinRule::Secret, &call.part, why, "may print secrets", Grant::default());
     }
 }
 
@@ -157,13 +161,18 @@ fn date(judge: &mut Judge<'_>, call: &Call<'_>) {
 /// Allows a program unless it has, or may have, one of these options.
 fn only_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &str) {
     if !judge.hidden_option(call) && read(call.args, "").has(risky) {
-        judge.ask(BuiltinRule::Destroy, &call.part, "an option changes something", effect);
+        judge.ask(BuiltinRule::Destroy, &call.part, "one of its options makes changes", effect);
     }
 }
 
 fn prints_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &str) {
     if !judge.hidden_option(call) && read(call.args, "").has(risky) {
-        judge.ask(BuiltinRule::UnknownCode, &call.part, "an option does more than print", effect);
+        judge.ask(
+            BuiltinRule::UnknownCode,
+            &call.part,
+            "one of its options can write files or run commands",
+            effect,
+        );
     }
     files(judge, call.args.iter(), &call.part);
 }
@@ -171,7 +180,7 @@ fn prints_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &str, effect: &
 fn operand_changes(judge: &mut Judge<'_>, call: &Call<'_>, effect: &str) {
     let options = read(call.args, "");
     if !options.operands.is_empty() || options.has("-F --file -b") {
-        judge.ask(BuiltinRule::Destroy, &call.part, "it changes the machine", effect);
+        judge.ask(BuiltinRule::Destroy, &call.part, "it changes the system", effect);
     }
 }
 
@@ -200,7 +209,7 @@ fn manual(judge: &mut Judge<'_>, call: &Call<'_>) {
         }) && (!word.is_option() || matches!(word.lit(), Some("-k" | "-f" | "-w")))
     };
     if !call.args.iter().all(plain) {
-        judge.unknown_code(&call.part, "a manual is shown by programs that options and paths choose");
+        judge.unknown_code(&call.part, "its arguments can choose a program that shows the manual");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Scripts in files.
 
-use crate::decision::BuiltinRule;
+use super::{Call, confined};
+use crate::decision::{BuiltinRule, Finding, Weight};
 use crate::judge::{Grammar, Judge};
 use crate::names::Names;
 use crate::script::word::Word;
@@ -11,16 +12,32 @@ const MAX_SCRIPTS: usize = 3;
 impl Judge<'_> {
     /// Analyses a file that is executed by its path.
     pub(super) fn run_file(&mut self, file: &Word, args: &[Word], part: &str) {
+        if self.is_confined() && self.is_program_of_project(file, args, part) {
+            return;
+        }
         if args.iter().any(|word| word.lit().is_none()) {
-            return self.unknown_code(part, "a script that is given such words may do anything with them");
+            return self.unknown_code(part, "the script may execute these arguments");
         }
         match self.script_text(file) {
             Some(text) if is_shell_script(&text) => self.script_inside(&text, part),
             Some(_) | None => {
-                let why = format!("what {} does is not visible here", file.text);
+                let why = format!("the effects of {} are unknown", file.text);
                 self.unknown_code(part, &why);
             }
         }
+    }
+
+    /// Analyses a program that a project or its environment has installed as the program of that name. Returns whether it
+    /// is one.
+    fn is_program_of_project(&mut self, file: &Word, args: &[Word], part: &str) -> bool {
+        let Some((directory, name)) = file.lit().and_then(|path| path.rsplit_once('/')) else { return false };
+        let bins = ["venv/bin", "env/bin", "node_modules/.bin", "vendor/bin"];
+        let wrapper = matches!(name, "gradlew" | "mvnw");
+        if !self.is_inside(file) || !wrapper && !bins.iter().any(|bin| directory.ends_with(bin)) {
+            return false;
+        }
+        let call = Call { name, args, part: part.to_owned() };
+        confined::judge(self, &call)
     }
 
     /// Analyses a file that a shell runs.
@@ -28,7 +45,7 @@ impl Judge<'_> {
         match self.script_text(file) {
             Some(text) => self.script_inside(&text, part),
             None => {
-                let why = format!("what {} does is not visible here", file.text);
+                let why = format!("the effects of {} are unknown", file.text);
                 self.unknown_code(part, &why);
             }
         }
@@ -47,17 +64,27 @@ impl Judge<'_> {
 
     fn script_inside(&mut self, text: &str, part: &str) {
         if self.depth > MAX_SCRIPTS {
-            return self.unknown_code(part, "scripts that run scripts that run scripts");
+            return self.unknown_code(part, "scripts run further scripts too deeply");
         }
         let before = self.parsed;
         let depth = self.depth;
+        let (findings, need, seen) = (self.findings.len(), self.need.clone(), self.seen.len());
         self.isolated(|judge| judge.script(text, Grammar::Posix));
         self.depth = depth;
+        let asks = |finding: &Finding| finding.weight == Weight::Asks;
+        if self.is_confined() && self.findings[findings..].iter().any(asks) {
+            // It is code of the project. What it would need approval for fails.
+            self.findings.truncate(findings);
+            self.seen.truncate(seen);
+            self.need = need;
+            self.parsed = before;
+            return self.code(part);
+        }
         if before && !self.parsed {
             // The command itself was parsed; its script was not.
             self.parsed = true;
-            let why = "its script cannot be judged";
-            self.ask(BuiltinRule::UnknownCode, part, why, "runs code that cannot be judged");
+            let why = "its script cannot be analysed";
+            self.ask(BuiltinRule::UnknownCode, part, why, "runs code that cannot be analysed");
         }
     }
 }

@@ -50,6 +50,7 @@ fn grep(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     let lists = "-l -L --files-with-matches --files-without-match";
     let only = |known: &str| options.other_than(known).is_none();
+    judge.finds_protected |= recurses && judge.may_find_protected(places());
     if places().next().is_some() || recurses {
         // `-` is the input, for which a label can be chosen.
         let named = !places().any(|word| word.lit() == Some("-"));
@@ -68,7 +69,7 @@ fn grep(judge: &mut Judge<'_>, call: &Call<'_>) {
 fn ag(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, "-A -B -C -m -G");
     if judge.hidden_option(call) || options.has("--pager") {
-        return judge.unknown_code(&call.part, "a pager is a program");
+        return judge.unknown_code(&call.part, "an option may name a pager to run");
     }
     files(judge, options.operands.iter().copied().skip(1), &call.part);
 }
@@ -76,8 +77,14 @@ fn ag(judge: &mut Judge<'_>, call: &Call<'_>) {
 fn jq(judge: &mut Judge<'_>, call: &Call<'_>) {
     // Its program may come after values of other options.
     if call.args.iter().any(|word| word.may_hold("env") || word.may_hold("ENV")) {
-        let why = "the environment may hold secrets";
-        judge.ask(BuiltinRule::Secret, &call.part, why, "may print the environment");
+        let why = "the environment may contain secrets";
+        judge.held(
+            BuiltinRule::Secret,
+            &call.part,
+            why,
+            "may print the environment",
+            mw_model::Grant::default(),
+        );
     }
     let options = read(call.args, "--indent -L");
     let program_given = options.has("-f --from-file");

@@ -23,8 +23,8 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
     let (args, endings) = without_endings(call.args);
     let in_place = !endings.is_empty();
     if endings.iter().any(|ending| ending.contains(['/', '*'])) {
-        let why = "it keeps copies in another place";
-        judge.ask(BuiltinRule::WriteOutside, &call.part, why, "writes files elsewhere");
+        let why = "it writes backup files to another directory";
+        judge.ask(BuiltinRule::WriteOutside, &call.part, why, "writes files to another directory");
     }
     let options = read(&args, "-e -f -l --expression --file --line-length");
     let known = "
@@ -32,7 +32,7 @@ fn sed(judge: &mut Judge<'_>, call: &Call<'_>) {
         --unbuffered --posix --sandbox --version
     ";
     if let Some(given) = options.other_than(known) {
-        let why = format!("{} takes a script from elsewhere or is not known here", given.name);
+        let why = format!("{} reads a script from a file, or is an unknown option", given.name);
         return judge.unknown_code(&call.part, &why);
     }
     let mut scripts: Vec<Word> = Vec::new();

@@ -71,13 +71,18 @@ fn for_one(judge: &mut Judge<'_>, name: &str, value: &Word, part: &str) {
 fn through(judge: &mut Judge<'_>, call: &Call<'_>, wrapper: &Wrapper) {
     let start = inner_start(call.args, wrapper.valued);
     if start.is_some_and(|start| start > 0) && matches!(wrapper.name, "busybox" | "toybox") {
-        return judge.unknown_code(&call.part, "its own options change the machine");
+        return judge.unknown_code(&call.part, "its own options can change the system");
     }
     let is_known =
         |from: &usize| call.args.iter().skip(*from).take(wrapper.own).all(|word| word.lit().is_some());
     let Some(start) = start.filter(is_known) else {
-        let why = "what it runs is known only once it runs";
-        return judge.ask(BuiltinRule::NotLiteral, &call.part, why, "runs a program that is not known yet");
+        let why = "the command is known only at run time";
+        return judge.ask(
+            BuiltinRule::NotLiteral,
+            &call.part,
+            why,
+            "runs a program that is known only at run time",
+        );
     };
     inner(judge, call.args.get(start + wrapper.own..).unwrap_or_default());
 }
@@ -95,7 +100,7 @@ fn env(judge: &mut Judge<'_>, call: &Call<'_>) {
             return judge.ask(
                 BuiltinRule::NotLiteral,
                 &call.part,
-                "what it runs is known only once it runs",
+                "the command is known only at run time",
                 "",
             );
         };
@@ -146,7 +151,7 @@ fn time(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn other_user(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let why = format!("{} runs it as another user", call.name);
+    let why = format!("{} runs the command as another user", call.name);
     judge.ask(BuiltinRule::OtherUser, &call.part, &why, "runs as another user");
     if call.name == "sudo" || call.name == "doas" {
         let valued = "-u -g -h -p -C -r -t -T -U -D -R";
@@ -163,8 +168,10 @@ fn runner(judge: &mut Judge<'_>, call: &Call<'_>) {
             if inner.first().is_none_or(|word| {
                 word.lit().is_none_or(|text| text.starts_with('-') || text.contains(['.', '/', ':']))
             }) {
-                return judge.unknown_code(&call.part, "what it runs is not visible here");
+                return judge.unknown_code(&call.part, "the program that it runs is unknown");
             }
+            // It may build the project first.
+            judge.project_code(&Call { args: &[], part: call.part.clone(), ..*call }, "");
             judge.in_other_program(|judge| judge.call(inner));
         }
         Some((first, [])) if matches!(first.lit(), Some("--version" | "version" | "-V" | "--help")) => {}

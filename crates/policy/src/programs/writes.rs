@@ -19,7 +19,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "truncate" => {
             let options = read(call.args, "-s -r --size --reference");
             let why = "it truncates files";
-            judge.ask(BuiltinRule::Delete, &call.part, why, &format!("cuts off {}", names(&options)));
+            judge.ask(BuiltinRule::Delete, &call.part, why, &format!("truncates {}", names(&options)));
             options.operands.iter().for_each(|word| judge.write(word, &call.part));
         }
         "mktemp" => mktemp(judge, call),
@@ -37,6 +37,9 @@ fn delete(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, "");
     if options.has("--version --help") && options.operands.is_empty() {
         return;
+    }
+    if judge.is_confined() && options.operands.iter().all(|word| judge.is_disposable(word)) {
+        return options.operands.iter().for_each(|word| judge.write(word, &call.part));
     }
     let whole = options.has("-r -R --recursive");
     let what = names(&options);
@@ -61,7 +64,7 @@ pub(super) fn unknown_option(
     }
     let Some(given) = options.other_than(known) else { return false };
     let why = format!("{} is an unknown option", given.name);
-    judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "may do more than it seems");
+    judge.ask(BuiltinRule::UnknownCode, &call.part, &why, "has unknown effects");
     true
 }
 
@@ -69,6 +72,7 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, "-m -t -d -r --mode --date --reference");
     let known = "-p -v -m -a -c -t -d -r --parents --verbose --mode --date --reference";
     if !unknown_option(judge, call, &options, known) {
+        options.all("-m --mode").filter_map(Given::word).for_each(|mode| special_mode(judge, call, &mode));
         options.operands.iter().for_each(|word| judge.write(word, &call.part));
     }
 }
@@ -91,21 +95,26 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
         return judge.ask(
             BuiltinRule::UnknownCode,
             &call.part,
-            "an option is not known here",
-            "changes rights",
+            "it has an unknown option",
+            "changes permissions",
         );
     }
     let skip = usize::from(!options.given.iter().any(|given| mode_is_option(&given.name)));
     if let Some(mode) = options.operands.first().filter(|_| skip == 1) {
-        let number = |text: &str| u32::from_str_radix(text.trim_start_matches(['+', '=']), 8).unwrap_or(0);
-        let special = mode.lit().is_none_or(|text| text.contains('s') || number(text) & 0o7000 != 0);
-        if special {
-            let why = "it lets others run a file as its owner";
-            judge.ask(BuiltinRule::OtherUser, &call.part, why, "changes rights");
-        }
+        special_mode(judge, call, mode);
     }
     for word in options.operands.iter().skip(skip) {
         judge.write(word, &call.part);
+    }
+}
+
+/// Asks about a mode with which a file runs as its owner or its group.
+pub(super) fn special_mode(judge: &mut Judge<'_>, call: &Call<'_>, mode: &Word) {
+    let number = |text: &str| u32::from_str_radix(text.trim_start_matches(['+', '=']), 8).unwrap_or(0);
+    let is_special = |text: &String| text.contains('s') || number(text) & 0o6000 != 0;
+    if mode.values().is_none_or(|values| mode.ambiguous || values.iter().any(is_special)) {
+        let why = "it lets others run a file as its owner";
+        judge.ask(BuiltinRule::OtherUser, &call.part, why, "changes permissions");
     }
 }
 

@@ -11,7 +11,7 @@ impl Judge<'_> {
         match test {
             ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
                 if self.grammar == Grammar::Posix {
-                    let why = "bash compares here, and other shells run what follows";
+                    let why = "bash compares here; other shells run what follows";
                     self.ask(BuiltinRule::UnknownCode, &test.to_string(), why, "may run commands");
                 }
                 self.extended_test(left);
@@ -20,10 +20,17 @@ impl Judge<'_> {
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
                 self.extended_test(inner);
             }
-            ExtendedTestExpr::UnaryTest(_, word) => self.test_word(&word.value),
+            ExtendedTestExpr::UnaryTest(predicate, word) => {
+                let of_variable = matches!(predicate.to_string().as_str(), "-v" | "-R");
+                if of_variable && self.word(&word.value).iter().any(|word| word.lit().is_none()) {
+                    let why = "the index of an array in it can run commands";
+                    self.ask(BuiltinRule::UnknownCode, &word.value, why, "may run commands");
+                }
+                self.test_word(&word.value);
+            }
             ExtendedTestExpr::BinaryTest(predicate, left, right) => {
                 if self.grammar == Grammar::Posix && matches!(predicate.to_string().as_str(), "<" | ">") {
-                    let why = "bash compares here, and other shells redirect";
+                    let why = "bash compares here; other shells redirect";
                     self.ask(BuiltinRule::UnknownCode, &test.to_string(), why, "may overwrite a file");
                 }
                 self.test_word(&left.value);
@@ -48,7 +55,7 @@ impl Judge<'_> {
         if !numbers {
             self.calculates = true;
             if self.executable_values || words.iter().any(|word| word.values().is_none()) {
-                let why = "bash calculates with it, and it may hold a command";
+                let why = "bash evaluates it as arithmetic, and it may contain a command";
                 self.ask(BuiltinRule::UnknownCode, raw, why, "may run commands");
             }
         }
@@ -57,7 +64,7 @@ impl Judge<'_> {
     /// Expands an operand of a test. An index in it is evaluated.
     fn test_word(&mut self, raw: &str) {
         if self.grammar == Grammar::Posix && raw.contains(['|', '&', ';', '<', '>', '(', ')']) {
-            let why = "bash compares here, and other shells run what follows";
+            let why = "bash compares here; other shells run what follows";
             self.ask(BuiltinRule::UnknownCode, raw, why, "may run commands");
         }
         let words = self.word(raw);
@@ -67,7 +74,7 @@ impl Judge<'_> {
                 && raw.contains('[')
         };
         if words.iter().any(evaluated) {
-            self.ask(BuiltinRule::UnknownCode, raw, "an index may run commands", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, raw, "an array index can run commands", "may run commands");
         }
     }
 
@@ -82,8 +89,13 @@ impl Judge<'_> {
 
     pub(crate) fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
         let text = &expression.value;
-        if !is_calculation(text) {
-            self.ask(BuiltinRule::UnknownCode, text, "this calculation may run commands", "may run commands");
+        if !is_calculation(text) || has_argument(text) {
+            self.ask(
+                BuiltinRule::UnknownCode,
+                text,
+                "this arithmetic expression can run commands",
+                "may run commands",
+            );
         } else if text.chars().any(char::is_alphabetic) {
             self.evaluates(text);
         }
@@ -94,4 +106,14 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// Returns whether an expression evaluates an argument of the script or of a function, whose value is not known.
+fn has_argument(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let follows = |at: usize| {
+        bytes.get(at).is_some_and(|byte| byte.is_ascii_digit() && *byte != b'0' || b"@*".contains(byte))
+    };
+    text.match_indices('$')
+        .any(|(at, _)| follows(at + 1) || bytes.get(at + 1) == Some(&b'{') && follows(at + 2))
 }

@@ -1,23 +1,24 @@
 //! Limits on the texts that are parsed.
 //!
 //! The parser backtracks and recurses: some short texts take minutes or overflow the stack, and a few numbers make it
-//! panic. Such texts are refused here and asked about.
+//! panic. Such texts are refused here and need approval.
 
 use brush_parser::Token;
+use mw_model::is_hidden;
 
-/// Most bytes of a script.
+/// Maximum length of a script in bytes.
 pub(crate) const MAX_BYTES: usize = 64 << 10;
 /// How deep scripts may be nested.
 pub(crate) const MAX_DEPTH: usize = 12;
-/// Most substitutions in a text.
+/// Maximum number of substitutions in a text.
 const MAX_SUBSTITUTIONS: usize = 200;
-/// Most compound commands, because each may be nested in the one before.
+/// Maximum number of compound commands, because each may be nested in the one before.
 const MAX_COMPOUNDS: usize = 40;
 /// Most `case` commands; the time to parse them doubles with each level.
 const MAX_CASES: usize = 6;
 /// How deep parentheses may be nested; unclosed ones also double the time.
 const MAX_PARENTHESES: usize = 8;
-/// Most digits of a number before a redirection.
+/// Maximum number of digits of a number before a redirection.
 const MAX_DIGITS: usize = 9;
 
 /// A `#` directly after an operator. The parser always begins a comment there; bash does not always (`a=(b)#c`).
@@ -39,7 +40,14 @@ pub(crate) fn check_word(word: &str) -> Result<(), Refused> {
     if word.len() > MAX_BYTES {
         return Err(Refused::TooLong);
     }
-    word.chars().find(|c| is_deceptive(*c)).map_or(Ok(()), |bad| Err(Refused::Character(bad)))
+    let mut before = None;
+    for c in word.chars() {
+        if is_deceptive(c) && !is_emoji(before, c) {
+            return Err(Refused::Character(c));
+        }
+        before = Some(c);
+    }
+    Ok(())
 }
 
 /// Checks a script before it is split into tokens.
@@ -107,32 +115,14 @@ fn continues(lines: &str) -> bool {
 }
 
 /// Returns whether a character is one that no command needs and that shells, terminals and people read differently.
+/// U+FFFD is among them, because it stands for bytes that are not known.
 pub(crate) fn is_deceptive(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        c if c.is_control() => true,
-        // Hidden, direction-changing and joining characters, and spaces that a shell does not treat as such.
-        '\u{00a0}'
-        | '\u{00ad}'
-        | '\u{034f}'
-        | '\u{061c}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{1680}'
-        | '\u{17b4}'
-        | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}'
-        | '\u{2000}'..='\u{200f}'
-        | '\u{2028}'..='\u{202f}'
-        | '\u{205f}'..='\u{206f}'
-        | '\u{3000}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffd}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        _ => false,
-    }
+    !matches!(c, '\n' | '\t') && (is_hidden(c) || c == char::REPLACEMENT_CHARACTER)
+}
+
+/// Returns whether two characters are a symbol and the selector that shows it as an emoji.
+fn is_emoji(symbol: Option<char>, selector: char) -> bool {
+    selector == '\u{fe0f}' && matches!(symbol, Some('\u{2100}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'))
 }
 
 /// Checks the tokens before they are parsed.

@@ -95,7 +95,7 @@ impl Judge<'_> {
             reader(raw, &Context { home, cwd, variable: &variable })
         };
         if let Some(problem) = read.problem {
-            self.ask(BuiltinRule::NotLiteral, raw, &format!("it has {problem}"), "may run commands");
+            self.ask(BuiltinRule::NotLiteral, raw, &format!("it contains {problem}"), "may run commands");
         }
         if read.evaluates {
             self.evaluates(raw);
@@ -129,8 +129,9 @@ impl Judge<'_> {
         let values = word.values().unwrap_or_default();
         let trusted = |value: &String| value.starts_with('-') || value.contains("://") || value.contains('@');
         if values.iter().any(|value| trusted(value) && !value.is_ascii()) {
-            let why = "it contains characters that may look like others";
-            self.ask(BuiltinRule::Disguise, &word.text.clone(), why, "");
+            let why = "it contains characters that look like others";
+            let grant = mw_model::Grant::default();
+            self.ask_for(BuiltinRule::Disguise, &word.text.clone(), why, "", grant);
         }
     }
 
@@ -175,7 +176,7 @@ impl Judge<'_> {
     /// Asks about an index of an array, which bash evaluates as arithmetic.
     fn index(&mut self, index: &str, raw: &str) {
         if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            self.ask(BuiltinRule::UnknownCode, raw, "an index may run commands", "may run commands");
+            self.ask(BuiltinRule::UnknownCode, raw, "an array index can run commands", "may run commands");
         } else if !index.bytes().all(|byte| byte.is_ascii_digit()) {
             self.evaluates(raw);
         }
@@ -184,8 +185,9 @@ impl Judge<'_> {
     /// Asks about a text that names a secret, because its later use is unknown.
     pub(crate) fn mention(&mut self, text: &str, part: &str) {
         if text.contains('/') && crate::paths::secret_files::is_secret(text) {
-            let why = "it names a path that may hold secrets";
-            self.ask(BuiltinRule::Secret, part, why, &format!("may read {text}"));
+            let why = "it names a path that may contain secrets";
+            let effect = format!("may read {text}");
+            self.held(BuiltinRule::Secret, part, why, &effect, mw_model::Grant::default());
         }
     }
 
@@ -230,7 +232,8 @@ impl Judge<'_> {
     /// Asks about a redirection that empties a file: the command prints nothing.
     fn empties(&mut self, file: &str, part: &str, command: &str) {
         let silent = matches!(command.rsplit(' ').next(), Some("" | ":" | "true"));
-        if silent && !file.starts_with("/dev/") {
+        let again = self.is_confined() && self.is_disposable(&Word::plain(file));
+        if silent && !file.starts_with("/dev/") && !again {
             self.ask(BuiltinRule::Delete, part, "it empties the file", &format!("empties {file}"));
         }
     }

@@ -8,7 +8,7 @@ use crate::script::syntax::parse;
 /// Separators of steps; longer ones come first.
 const SEPARATORS: [&str; 5] = ["&&", "||", ";", "&", "\n"];
 
-/// Most separators that are tried for the end of a step.
+/// Maximum number of separators that are tried for the end of a step.
 const MAX_TRIES: usize = 16;
 
 /// Returns the steps of a script, each a pipeline as it is written. Together with their separators they are the whole

@@ -22,8 +22,8 @@ impl Judge<'_> {
                 Some(refused) => self.refused(refused, text),
                 None => {
                     self.parsed = false;
-                    let why = "the shell's grammar does not read this";
-                    self.ask(BuiltinRule::Unreadable, text, why, "runs code that cannot be judged");
+                    let why = "the parser does not support this syntax";
+                    self.ask(BuiltinRule::Unreadable, text, why, "runs code that cannot be analysed");
                 }
             },
             Ok(program) => {
@@ -47,6 +47,21 @@ impl Judge<'_> {
         self.input = input;
         self.cwd = cwd;
         self.after_failed_cd = after_failed_cd;
+    }
+
+    /// Analyses a script that another shell runs. Which variables and functions it inherits is not known.
+    pub(crate) fn in_child_shell(&mut self, inside: impl FnOnce(&mut Self)) {
+        let variables = self.variables.clone();
+        let functions = std::mem::take(&mut self.functions);
+        for (name, variable) in &mut self.variables {
+            // Variables of the call are in the environment of every program.
+            if !self.request.env.iter().any(|(given, _)| given == name) {
+                *variable = Variable::Unknown;
+            }
+        }
+        self.isolated(inside);
+        self.variables = variables;
+        self.functions = functions;
     }
 
     /// Analyses a command that another program runs. It may or may not change the directory of this shell.
@@ -174,7 +189,7 @@ impl Judge<'_> {
             CompoundCommand::Arithmetic(command) => {
                 if self.grammar == Grammar::Posix {
                     let part = format!("(({}))", command.expr.value);
-                    let why = "bash calculates here, and other shells run it";
+                    let why = "bash evaluates this as arithmetic; other shells run it";
                     self.ask(BuiltinRule::UnknownCode, &part, why, "may run commands");
                 }
                 self.calculation(&command.expr);
@@ -195,7 +210,7 @@ impl Judge<'_> {
             }
             CompoundCommand::Coprocess(process) => {
                 // Shells differ in which word is the name of the coprocess.
-                self.unknown_code("coproc", "shells differ in what a coprocess runs");
+                self.unknown_code("coproc", "shells disagree on what a coprocess runs");
                 self.isolated(|judge| judge.command_node(&process.body));
             }
         }

@@ -13,6 +13,7 @@ const DANGEROUS: Names<'_> = Names(
     INPUTRC TERMCAP TZDIR SSLKEYLOGFILE QLOGDIR NETRC HOSTALIASES RES_OPTIONS GOCACHEPROG GOAUTH GOBIN GOCACHE
     GOMODCACHE GOTMPDIR GOPRIVATE GOSUMDB GONOSUMDB GOINSECURE GOVCS GOWORK GOCOVERDIR CFLAGS CXXFLAGS
     CPPFLAGS LDFLAGS HOSTCC CROSS_COMPILE GCC_EXEC_PREFIX PYTHONUSERBASE PYTHONEXECUTABLE PYTHONPYCACHEPREFIX
+    GNUMAKEFLAGS RUSTFMT JAVA_HOME JDK_HOME M2_HOME MAVEN_HOME GRADLE_HOME ANT_HOME
     REQUESTS_CA_BUNDLE VIRTUAL_ENV GRADLE_USER_HOME LLVM_PROFILE_FILE
 ",
 );
@@ -42,6 +43,7 @@ const PROXIES: Names<'_> = Names("http_proxy https_proxy all_proxy ftp_proxy no_
 pub(crate) fn is_dangerous(name: &str) -> bool {
     DANGEROUS.contains(name)
         || DANGEROUS_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || name.to_lowercase().starts_with("npm_config_")
         || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
         || DANGEROUS_ENDS.iter().any(|end| name.ends_with(end))
         || name.contains('[')

@@ -1,6 +1,8 @@
 //! Modes, words without a shell, the environment, limits, and the reasons and effects of a decision.
 
-use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{
+    CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
+};
 
 use crate::world::{Case, Nowhere, decided};
 
@@ -72,7 +74,7 @@ fn reasons_quote_the_part_and_effects_describe_what_it_does() {
     assert!(verdict.effects.iter().any(|effect| effect.contains("example.org")), "{:?}", verdict.effects);
     assert!(verdict.parsed);
     let verdict = Case::script("python -c 'x'").verdict();
-    assert_eq!(verdict.effects, ["runs code that is not visible here"]);
+    assert_eq!(verdict.effects, ["runs code that cannot be analysed"]);
 }
 
 #[test]
@@ -97,6 +99,59 @@ fn words_without_a_shell_are_taken_literally() {
     assert_eq!(decided(&["ls\u{202e}"]), Decision::Ask);
     assert_eq!(decided(&["cat", "~/.ssh/id_rsa"]), Decision::Ask);
     assert_eq!(decided(&["tee", "../x"]), Decision::Ask);
+}
+
+#[test]
+fn a_command_with_a_deceptive_character_needs_approval() {
+    let decided = |c: char| {
+        (
+            Case::script(&format!("ls a{c}b")).verdict().decision,
+            Case::of(CommandText::Words(&["ls".to_owned(), format!("a{c}b")])).verdict().decision,
+        )
+    };
+    let ranges = [
+        '\u{7f}'..='\u{a0}',
+        '\u{ad}'..='\u{ad}',
+        '\u{34f}'..='\u{34f}',
+        '\u{61c}'..='\u{61c}',
+        '\u{115f}'..='\u{1160}',
+        '\u{1680}'..='\u{1680}',
+        '\u{17b4}'..='\u{17b5}',
+        '\u{180b}'..='\u{180f}',
+        '\u{2000}'..='\u{200f}',
+        '\u{2028}'..='\u{202f}',
+        '\u{205f}'..='\u{206f}',
+        '\u{2800}'..='\u{2800}',
+        '\u{3000}'..='\u{3000}',
+        '\u{3164}'..='\u{3164}',
+        '\u{fe00}'..='\u{fe0f}',
+        '\u{feff}'..='\u{feff}',
+        '\u{ffa0}'..='\u{ffa0}',
+        '\u{fff0}'..='\u{fffd}',
+        '\u{1bca0}'..='\u{1bca3}',
+        '\u{1d173}'..='\u{1d17a}',
+        '\u{e0000}'..='\u{e0fff}',
+    ];
+    let asks: Vec<char> = ranges.into_iter().flatten().collect();
+    for c in asks.iter().copied().chain(['\u{1}', '\u{1b}', '\r']) {
+        assert_eq!(decided(c), (Decision::Ask, Decision::Ask), "{}", c.escape_unicode());
+    }
+    for c in ['ü', '日', 'ש', '\u{301}', '\u{1f600}'] {
+        assert_eq!(decided(c), (Decision::Allow, Decision::Allow), "{}", c.escape_unicode());
+    }
+}
+
+#[test]
+fn the_selector_that_belongs_to_an_emoji_is_ordinary_text() {
+    for (text, decision) in [
+        ("echo '\u{26a0}\u{fe0f} done'", Decision::Allow),
+        ("echo '\u{26a0}\u{fe0f}\u{fe0f}'", Decision::Ask),
+        ("echo '\u{26a0}\u{fe0e}'", Decision::Ask),
+        ("echo 'a\u{fe0f}'", Decision::Ask),
+        ("\u{fe0f}ls", Decision::Ask),
+    ] {
+        assert_eq!(Case::script(text).verdict().decision, decision, "{}", text.escape_unicode());
+    }
 }
 
 #[test]
@@ -142,7 +197,7 @@ fn deep(open: &str, inside: &str, close: &str, times: usize) -> String {
 }
 
 #[test]
-fn too_long_or_too_deep_texts_are_asked_about() {
+fn too_long_or_too_deep_texts_need_approval() {
     let hostile = [
         "ls ".repeat(30_000),
         deep("(", "ls", ")", 5_000),
@@ -179,7 +234,7 @@ fn harmless_texts_with_large_numbers_or_many_braces_are_allowed() {
 }
 
 #[test]
-fn a_script_for_an_unknown_shell_is_asked_about_without_parsing() {
+fn a_script_for_an_unknown_shell_needs_approval_and_is_not_parsed() {
     let verdict = Case::of(CommandText::Script { shell: "/bin/zsh", text: "ls" }).verdict();
     assert_eq!((verdict.decision, verdict.parsed), (Decision::Ask, false));
 }
@@ -198,7 +253,7 @@ impl Files for Unresolvable {
 }
 
 #[test]
-fn writes_and_builds_are_asked_about_if_paths_cannot_be_resolved() {
+fn writes_and_builds_need_approval_if_paths_cannot_be_resolved() {
     let rules = Rules::none();
     let decided = |text: &str, files: &dyn Files, writable: &[String]| {
         let request = Request {
@@ -212,6 +267,7 @@ fn writes_and_builds_are_asked_about_if_paths_cannot_be_resolved() {
             writable,
             env: &[],
             ci_reads: false,
+            confined: Confined::No,
             rules: &rules,
             files,
         };

@@ -240,7 +240,7 @@ fn is_plain(command: &str) -> bool {
 }
 
 #[test]
-fn a_here_document_on_a_line_that_continues_is_asked_about() {
+fn a_here_document_on_a_line_that_continues_needs_approval() {
     for text in [
         "cat <<E \"\n${\n$(\nE\n\"",
         "<<E \"\n${x\n$(\nE\n",

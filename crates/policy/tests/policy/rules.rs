@@ -101,7 +101,10 @@ fn a_rule_applies_only_in_the_mode_it_names() {
 fn a_project_rule_may_deny_but_not_allow() {
     let mut rules = Rules::none();
     let message = rules.add(parsed(ALLOW_PUSH), RuleOrigin::Project).unwrap_err().to_string();
-    assert_eq!(message, "rule \"push\": a project may ask and deny, and only the user may allow");
+    assert_eq!(
+        message,
+        "rule \"push\": a rule of a project can only ask or deny; only the user's rules can allow"
+    );
     let deny = "[[rules]]\nname = \"no-net\"\nmatch = \"curl ...\"\ndecision = \"deny\"\n";
     rules.add(parsed(deny), RuleOrigin::Project).unwrap();
     decides(&rules, "curl https://example.org", Decision::Deny);

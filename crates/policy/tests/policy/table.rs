@@ -19,7 +19,7 @@ struct Group {
     allow: Vec<String>,
     #[serde(default)]
     ask: Vec<String>,
-    /// Commands that are asked about because they cannot be parsed.
+    /// Commands that need approval because they cannot be parsed.
     #[serde(default)]
     unreadable: Vec<String>,
 }

@@ -1,12 +1,15 @@
 //! An imaginary project `/p` of a user with the home directory `/home/me`.
 
-use mw_policy::{CommandText, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{
+    CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
+};
 
 /// The file system of the project: links, and files with their content.
 pub(crate) struct Nowhere;
 
 const LINKS: [(&str, &str); 3] = [("/p/out", "/etc"), ("/p/up", "/"), ("/p/in", "/p/src")];
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
+    ("/p/.gitignore", "/target\nnode_modules/\nbuild/\n/dist\n"),
     ("/p/.git/HEAD", "ref: refs/heads/main\n"),
     ("/p/planted/HEAD", "ref: refs/heads/main\n"),
     ("/p/scripts/safe.sh", "#!/bin/sh\nset -e\necho hello\ngrep -r TODO src\n"),
@@ -45,6 +48,7 @@ pub(crate) struct Case<'a> {
     pub(crate) mode: Mode,
     pub(crate) dialect: Dialect,
     pub(crate) cwd: &'a str,
+    pub(crate) confined: Confined,
     pub(crate) env: &'a [(String, String)],
     pub(crate) rules: &'a Rules,
 }
@@ -61,7 +65,15 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn of(command: CommandText<'a>) -> Self {
-        Self { command, mode: Mode::Safe, dialect: Dialect::Canonical, cwd: "/p", env: &[], rules: &NO_RULES }
+        Self {
+            command,
+            confined: Confined::No,
+            mode: Mode::Safe,
+            dialect: Dialect::Canonical,
+            cwd: "/p",
+            env: &[],
+            rules: &NO_RULES,
+        }
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
@@ -76,6 +88,7 @@ impl<'a> Case<'a> {
             writable: &[],
             env: self.env,
             ci_reads: false,
+            confined: self.confined,
             rules: self.rules,
             files: &Nowhere,
         })

@@ -1,44 +1,42 @@
 //! The start of `mw-supervisor`: reads its arguments and the start message, and forks guardian and supervisor.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
-use mw_model::wire::{Answer, JournalEntry, Launch, RefusalCode, SUPERVISOR_NAME, StartMessage};
+use mw_model::wire::{JournalEntry, Launch, RefusalCode, SUPERVISOR_NAME, StartAnswer, StartMessage};
 use mw_model::{Enforcement, RawText};
 use rustix::io::Errno;
-use rustix::process::getpid;
+use rustix::process::{Pid, getpid};
 
 use super::check;
 use super::descriptors::{ensure_spare, is_shortage};
+use super::entrusted::entrust;
 use super::fork_server;
 use super::guardian;
+use super::guardian::Ward;
+use super::prepare::{self, Early, Ready};
 use super::run::Run;
-use super::start_message::{read_message, receive_directory};
+use super::start_message::{Received, read_message, receive_directory};
 use super::takeover::ADOPTER;
-use crate::clock;
 use crate::end::record;
 use crate::fail_point::fail_point;
-use crate::files;
-use crate::files::Prepared;
-use crate::spawn::cgroup;
 use crate::spawn::cgroup::Cgroup;
 use crate::spawn::launch;
 use crate::sys;
-use crate::sys::{Board, ChildEvents, Fork};
-
-/// How long to wait for the lock of an earlier run whose supervisors are still exiting.
-const LOCK_TIMEOUT_MS: u64 = 5000;
+use crate::sys::{Cpus, Fork};
 
 /// Why a start is refused.
-pub(crate) struct Refusal {
+#[derive(Debug)]
+pub(crate) struct StartRefusal {
     pub(crate) code: RefusalCode,
     pub(crate) message: String,
 }
 
-impl Refusal {
+impl StartRefusal {
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
         let code = match error.kind() {
             io::ErrorKind::StorageFull => RefusalCode::DiskFull,
@@ -48,25 +46,25 @@ impl Refusal {
         Self { code, message: format!("{what}: {error}") }
     }
 
-    fn busy(message: &str) -> Self {
+    pub(super) fn busy(message: &str) -> Self {
         Self { code: RefusalCode::Busy, message: message.to_owned() }
     }
 
     pub(crate) fn answer(self) {
-        answer(&Answer::Refused { code: self.code, message: self.message });
+        answer(&StartAnswer::Refused { code: self.code, message: self.message });
     }
 }
 
 /// The arguments: which run to supervise. What to run comes later, in the start message.
 pub(crate) struct Address {
-    run: u32,
-    purpose: Purpose,
+    pub(super) run: u32,
+    pub(super) purpose: Purpose,
     /// Whether the starter is about to exit, so that no fork is needed to detach from it.
     stays: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+pub(super) enum Purpose {
     Spawn,
     Adopt,
 }
@@ -99,10 +97,9 @@ pub fn run() -> i32 {
         std::process::abort();
     }));
     sys::close_inherited();
+    sys::shorten_time_slice();
     // Clients find the supervisors above them by this name.
-    if let Ok(name) = CString::new(SUPERVISOR_NAME) {
-        let _ = rustix::thread::set_name(&name);
-    }
+    sys::set_name(SUPERVISOR_NAME);
     let purpose = sys::arguments().nth(1).unwrap_or_default();
     if purpose == "check" {
         println!("{}", check::report());
@@ -119,10 +116,10 @@ pub fn run() -> i32 {
     // A separate session: when a host ends, its process group or everything on its terminal may be killed.
     let _ = rustix::process::setsid();
     if address.stays {
-        guard(&address);
+        guard(&address, None);
         sys::exit_at_once(0)
     }
-    detach(|| guard(&address))
+    detach(|| guard(&address, None))
 }
 
 /// Runs a function in a process that is not a descendant of the starter: hosts kill their descendants when they end. Returns
@@ -135,46 +132,72 @@ fn detach(act: impl FnOnce()) -> i32 {
             sys::exit_at_once(0)
         }
         Err(error) => {
-            Refusal::system("cannot fork", &error).answer();
+            StartRefusal::system("cannot fork", &error).answer();
             1
         }
     }
 }
 
-/// The guardian (P1): prepares the task, forks the supervisor and sleeps until it is needed.
+/// The guardian (P1): forks the supervisor and sleeps until it is needed. `cpus` is set if its starter has moved it.
 ///
 /// The functions it calls are not inlined: its own stack frame stays in memory as long as the task runs, theirs do not.
 #[inline(never)]
-pub(crate) fn guard(address: &Address) {
-    let directory = match receive_directory() {
-        Ok(Some(directory)) => directory,
-        Ok(None) => return,
-        Err(error) => return Refusal::system("task directory", &error).answer(),
-    };
-    let prepared = prepare(address, &directory);
-    let Some(message) = read_message() else { return };
-    let run = message.and_then(|(message, slots)| {
-        let Ready { board, prepared, events, group, boot_id } = prepared?;
-        let cgroup = match address.purpose {
-            Purpose::Spawn => make_cgroup(group.as_deref(), &message)?,
-            Purpose::Adopt => find_cgroup(address.run).map_err(|error| Refusal::system("journal", &error))?,
-        };
-        let files = prepared
-            .complete(&message, address.run)
-            .map_err(|error| Refusal::system("task files", &error))?;
-        if address.purpose == Purpose::Adopt {
-            ensure_spare(&files.journal).map_err(|error| Refusal::system("adopter", &error))?;
-        }
-        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
-    });
-    let mut run = match run {
-        Ok(run) => run,
+pub(crate) fn guard(address: &Address, cpus: Option<Cpus>) {
+    let early = match prepare::early(address.purpose) {
+        Ok(early) => early,
         Err(refusal) => return refusal.answer(),
     };
-    fail_point("supervisor-files-made");
+    match address.purpose {
+        Purpose::Spawn => guard_new(address, early, cpus),
+        Purpose::Adopt => guard_adopted(address, early),
+    }
+}
+
+/// Forks the supervisor of a new run at once: it receives the start message itself, and leaves a copy here before it executes
+/// the command.
+fn guard_new(address: &Address, early: Early, cpus: Option<Cpus>) {
+    let (ours, its_end) = match UnixStream::pair() {
+        Ok(pair) => pair,
+        Err(error) => return StartRefusal::system("socket", &error).answer(),
+    };
+    let guardian = getpid();
+    let forked = sys::fork();
+    if let Some(cpus) = cpus {
+        // Both, and what they execute, may run anywhere from here on.
+        cpus.allow_all();
+    }
+    match forked {
+        Ok(Fork::Parent(supervisor)) => {
+            drop(its_end);
+            guardian::stand_by(supervisor, Ward::expected(address.run, early, ours, cpus));
+        }
+        Ok(Fork::Child) => {
+            drop(ours);
+            if let Some((run, text, directory)) = receive_run(address, early) {
+                supervise_new(run, guardian, &text, &directory, &its_end);
+            }
+        }
+        Err(error) => StartRefusal::system("supervisor", &error).answer(),
+    }
+}
+
+/// Executes the command, once the guardian has everything that it needs to take over.
+#[inline(never)]
+fn supervise_new(mut run: Run, guardian: Pid, text: &[u8], directory: &OwnedFd, line: &UnixStream) {
+    if let Err(error) = entrust(line, text, directory, &run) {
+        return StartRefusal::system("guardian", &error).answer();
+    }
+    fail_point("supervisor-entrusted");
+    run.guardian = Some(guardian);
+    launch::supervise(run);
+}
+
+/// Receives everything before the supervisor of an adopted run is forked: only the processes of the task know its pipes.
+fn guard_adopted(address: &Address, early: Early) {
+    let Some((mut run, ..)) = receive_run(address, early) else { return };
     let guardian = Some(getpid());
     match sys::fork() {
-        Ok(Fork::Parent(supervisor)) => guardian::stand_by(supervisor, run),
+        Ok(Fork::Parent(supervisor)) => guardian::stand_by(supervisor, Ward::known(run)),
         Ok(Fork::Child) => {
             run.guardian = guardian;
             launch::supervise(run);
@@ -184,84 +207,71 @@ pub(crate) fn guard(address: &Address) {
     }
 }
 
-/// What is prepared before the start message arrives.
-struct Ready {
-    board: Board,
-    prepared: Prepared,
-    events: ChildEvents,
-    /// The directory for the control group.
-    group: Option<PathBuf>,
-    boot_id: String,
-}
-
-/// Prepares what does not depend on the start message, while the starter still writes it.
+/// Receives the task's directory and the start message, and opens the task's files; nothing if the start was cancelled or is
+/// refused.
 #[inline(never)]
-fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
-    rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    sys::become_subreaper();
-    let journal = take_lock()?;
-    if address.purpose == Purpose::Spawn {
-        let already_ran =
-            already_ran(address.run).map_err(|error| Refusal::system("earlier record", &error))?;
-        if already_ran {
-            return Err(Refusal::busy("this run has already been started"));
-        }
-    }
-    fail_point("supervisor-locked");
-    let board = Board::new().map_err(|error| Refusal::system("shared page", &error))?;
-    let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
-    let (prepared, group) = match address.purpose {
-        Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
-        Purpose::Adopt => {
-            // An adopter without spare descriptors could neither answer nor search for processes.
-            ensure_spare(&journal).map_err(|error| Refusal::system("adopter", &error))?;
-            // An adopter that was started inside a task must not end with that task's group.
-            let _ = cgroup::base_group();
-            (Prepared::for_adoption(journal, board), None)
+fn receive_run(address: &Address, early: Early) -> Option<(Run, Vec<u8>, OwnedFd)> {
+    let directory = match receive_directory() {
+        Ok(directory) => directory?,
+        Err(error) => {
+            StartRefusal::system("task directory", &error).answer();
+            return None;
         }
     };
-    let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
-    let boot_id = sys::boot_id().map_err(|error| Refusal::system("identity of this boot", &error))?;
-    Ok(Ready { board, prepared, events, group, boot_id })
-}
-
-/// Tells whether this run was executed before: a command is executed once per run, even if two processes start it.
-fn already_ran(run: u32) -> io::Result<bool> {
-    Ok(record::read_result(run)?.is_some() || !record::read_journal(run)?.is_empty())
-}
-
-fn take_lock() -> Result<std::fs::File, Refusal> {
-    let deadline = clock::monotonic_ms() + LOCK_TIMEOUT_MS;
-    loop {
-        match files::lock_journal().map_err(|error| Refusal::system("journal", &error))? {
-            Some(journal) => return Ok(journal),
-            None if clock::monotonic_ms() > deadline => {
-                return Err(Refusal::busy("the task already has a supervisor"));
+    let prepared = prepare::in_directory(address, &directory, early);
+    let run = read_message()?.and_then(|Received { text, message, slots }| {
+        let Ready { board, files, events, group, boot_id } = prepared?;
+        let cgroup = match address.purpose {
+            Purpose::Spawn => make_cgroup(group.as_deref(), &message)?,
+            Purpose::Adopt => {
+                find_cgroup(address.run).map_err(|error| StartRefusal::system("journal", &error))?
             }
-            None => std::thread::sleep(std::time::Duration::from_millis(2)),
+        };
+        let files = files
+            .complete(&message, address.run)
+            .map_err(|error| StartRefusal::system("task files", &error))?;
+        if address.purpose == Purpose::Adopt {
+            ensure_spare(&files.journal).map_err(|error| StartRefusal::system("adopter", &error))?;
         }
-    }
+        let number = address.run;
+        Ok((
+            Run {
+                number,
+                message,
+                board,
+                files,
+                events,
+                cgroup,
+                connects: None,
+                boot_id,
+                guardian: None,
+                slots,
+            },
+            text,
+        ))
+    });
+    fail_point("supervisor-files-made");
+    run.map(|(run, text)| (run, text, directory)).map_err(StartRefusal::answer).ok()
 }
 
 /// Creates the task's control group, with its limits if the group can enforce them. Only the CPU limit needs a group.
-fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgroup>, Refusal> {
+fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgroup>, StartRefusal> {
     let limits = &message.limits.resources;
     let limited = base.filter(|_| !limits.is_none());
-    match limited.and_then(|base| Cgroup::make_limited(base, &message.task, limits)) {
+    match limited.and_then(|base| Cgroup::make_limited(base, message.task.as_str(), limits)) {
         Some(group) => Ok(Some(group)),
-        None if limits.milli_cpus.is_some() => Err(Refusal {
+        None if limits.milli_cpus.is_some() => Err(StartRefusal {
             code: RefusalCode::NoControlGroup,
             message:
                 "a CPU limit needs cgroup v2 with the cpu controller in a delegated group, and none was found"
                     .to_owned(),
         }),
-        None => Ok(base.and_then(|base| Cgroup::make(base, &message.task))),
+        None => Ok(base.and_then(|base| Cgroup::make(base, message.task.as_str()))),
     }
 }
 
 /// The group that an earlier supervisor made for this run.
-fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
+pub(super) fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
     Ok(record::read_journal(run)?.into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { cgroup: Some(path), enforcement, .. } => {
             let enforces = enforcement == Some(Enforcement::ControlGroup);
@@ -272,7 +282,7 @@ fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
 }
 
 /// Writes the answer. It does not matter if the starter has exited.
-pub(crate) fn answer(answer: &Answer) {
+pub(crate) fn answer(answer: &StartAnswer) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');
         let mut left = line.as_slice();

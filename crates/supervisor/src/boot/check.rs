@@ -1,10 +1,11 @@
 //! The version of this supervisor and what the system offers, for `mw doctor`.
 
-use mw_model::wire::START_VERSION;
+use mw_model::wire::{Enforcer, START_VERSION};
 use serde_json::{Value, json};
 
 use crate::spawn::cgroup;
 use crate::spawn::cgroup::Cgroup;
+use crate::spawn::confined;
 use crate::sys;
 
 /// Reports as one JSON object.
@@ -23,5 +24,7 @@ pub(crate) fn report() -> Value {
         "subreaper": found.subreaper,
         "exit_of_others": found.exit_of_others,
         "cgroup": group.is_some(),
+        "landlock": sys::landlock_abi(),
+        "confines_with": confined::probe().into_iter().map(Enforcer::word).collect::<Vec<_>>(),
     })
 }

@@ -11,18 +11,18 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Tells whether an error means too many open files or too little memory, so that another attempt may succeed.
+/// Returns whether an error means too many open files or too little memory, so that another attempt may succeed.
 pub(crate) fn is_file_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Tells whether an error is such a shortage, or a limit on processes.
+/// Returns whether an error is such a shortage, or a limit on processes.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     is_file_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
 }
 
-/// Tells whether there are descriptors left for what is opened later.
+/// Returns whether there are descriptors left for what is opened later.
 pub(crate) fn has_spare(any: &File) -> bool {
     const ENOUGH: usize = 8;
     (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
@@ -41,7 +41,7 @@ pub(crate) fn with_enough<T>(act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Raises the limit to its maximum; tells whether that is more than before.
+/// Raises the limit to its maximum; returns whether that is more than before.
 pub(crate) fn raise_limit() -> bool {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, getppid, kill_process};
 use crate::files::Files;
 use crate::spawn::cgroup::Cgroup;
 use crate::sys;
-use crate::sys::{Board, ChildEvents};
+use crate::sys::{Board, ChildEvents, Connects};
 
 /// One run and everything that is held open for it.
 pub(crate) struct Run {
@@ -20,6 +20,8 @@ pub(crate) struct Run {
     pub(crate) files: Files,
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
+    /// Calls of a command that may reach only this machine. A successor has none, and then they fail.
+    pub(crate) connects: Option<Connects>,
     pub(crate) boot_id: String,
     /// The guardian, in the supervisor; absent in the guardian itself.
     pub(crate) guardian: Option<Pid>,

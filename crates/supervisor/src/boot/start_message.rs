@@ -2,30 +2,41 @@
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use mw_model::wire::{MAX_SLOTS, RefusalCode, START_VERSION, StartMessage};
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 
-use super::bootstrap::Refusal;
+use super::bootstrap::StartRefusal;
+
+/// Maximum number of descriptors in one message: those that a supervisor entrusts to its guardian.
+pub(super) const MAX_PASSED: usize = 6 + MAX_SLOTS;
+
+/// A start message and its descriptors.
+pub(super) struct Received {
+    /// The message as it arrived.
+    pub(super) text: Vec<u8>,
+    pub(super) message: StartMessage,
+    pub(super) slots: Vec<OwnedFd>,
+}
 
 /// Reads the start message and its descriptors; nothing when the start was cancelled.
 #[inline(never)]
-pub(super) fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
+pub(super) fn read_message() -> Option<Result<Received, StartRefusal>> {
     let (text, slots) = match receive() {
         Ok(received) => received,
         // Without its slots the task would exceed the limit of running tasks.
-        Err(error) => return Some(Err(Refusal::system("start message", &error))),
+        Err(error) => return Some(Err(StartRefusal::system("start message", &error))),
     };
     if text.is_empty() {
         return None;
     }
-    let bad = |message: String| Refusal { code: RefusalCode::Version, message };
+    let bad = |message: String| StartRefusal { code: RefusalCode::Version, message };
     let message =
         serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
     Some(message.and_then(|message| match message.version {
-        1..=START_VERSION => Ok((message, slots)),
+        1..=START_VERSION => Ok(Received { text, message, slots }),
         other => {
             Err(bad(format!("start message has version {other}, this supervisor supports {START_VERSION}")))
         }
@@ -51,13 +62,18 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
+/// Receives one message from standard input; an error if a descriptor in it could not be received.
+pub(super) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+    receive_from(rustix::stdio::stdin(), part)
+}
+
 /// Receives one message; an error if a descriptor in it could not be received.
-pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub(crate) fn receive_from(line: impl AsFd, part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SLOTS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_PASSED))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(part)];
-        let received = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {
+        let received = match recvmsg(&line, parts, &mut ancillary, RecvFlags::empty()) {
             Err(Errno::INTR) => continue,
             other => other?,
         };

@@ -1,14 +1,13 @@
 //! Restores what a predecessor had begun and recorded.
 
 use std::fs;
-use std::time::UNIX_EPOCH;
 
 use mw_model::signal::{SIGKILL, SIGTERM};
 use mw_model::wire::{EndRequest, JournalEntry, JournalLine, LOG_FILE};
 use mw_model::{Exit, Timestamp};
 
 use crate::clock;
-use crate::end::plan::Ending;
+use crate::end::kill_plan::Ending;
 use crate::end::record;
 use crate::watch::holders::Holders;
 use crate::watch::resource_limits::signal_for;
@@ -32,10 +31,13 @@ pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         if supervisor.had_survivors {
             supervisor.settle_beside();
         }
+    } else {
+        // The predecessor may not have reserved it.
+        supervisor.run.files.space.ensure();
     }
     resume_session(supervisor, journal);
-    let told = |line: &&JournalLine| matches!(line.entry, JournalEntry::Stalled { .. });
-    if let Some(line) = journal.iter().rfind(told)
+    let is_stall = |line: &&JournalLine| matches!(line.entry, JournalEntry::Stalled { .. });
+    if let Some(line) = journal.iter().rfind(is_stall)
         && last_output().is_some_and(|printed| printed <= line.at)
     {
         supervisor.watchdog.set_reported();
@@ -45,9 +47,7 @@ pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
 
 /// Returns when the log was last written.
 fn last_output() -> Option<Timestamp> {
-    let written = fs::metadata(LOG_FILE).ok()?.modified().ok()?;
-    let micros = written.duration_since(UNIX_EPOCH).ok()?.as_micros();
-    Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
+    Some(fs::metadata(LOG_FILE).ok()?.modified().ok()?.into())
 }
 
 fn resume_session(supervisor: &mut Supervisor, journal: &[JournalLine]) {
@@ -102,6 +102,7 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
             | JournalEntry::Hosted
             | JournalEntry::Belongs { .. }
             | JournalEntry::TakenOver { .. }
+            | JournalEntry::DriverStarted { .. }
             | JournalEntry::TreeEmpty { .. } => continue,
         };
         supervisor.grace_ms = grace_ms;

@@ -6,11 +6,13 @@ use mw_model::Io;
 use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
 use rustix::io::Errno;
 
-use super::socket::{Interest, Slot};
+use super::socket::{ConnectionIndex, Interest};
 use crate::clock;
-use crate::end::plan::MAX_NAMED;
+use crate::end::kill_plan::MAX_NAMED;
 use crate::end::tree;
 use crate::fail_point::fail_point;
+use crate::output::pump::pump;
+use crate::sys;
 use crate::watch::holders::Holders;
 use crate::watch::supervise::Supervisor;
 
@@ -26,12 +28,22 @@ impl Supervisor {
             self.answer(slot, operation);
         }
         self.connections.sweep();
+        let is_followed = self.connections.any_waits_for_output();
+        let begins = self.run.files.direct.as_mut().is_some_and(|direct| direct.watch_while(is_followed));
+        // It may have grown before it was watched.
+        if begins && pump(&mut self.run.files) {
+            self.saw_output();
+        }
     }
 
-    fn answer(&mut self, slot: Slot, operation: Operation) {
+    fn answer(&mut self, slot: ConnectionIndex, operation: Operation) {
         let reply = match operation {
             Operation::Status => Some(self.status()),
-            Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
+            Operation::Wait => self.ended_reply().or_else(|| {
+                // The client will measure how long the end takes to reach it.
+                sys::take_back_code();
+                self.wait(slot, Interest::End)
+            }),
             Operation::WaitReady => self.ready_reply().or_else(|| self.wait(slot, Interest::Ready)),
             Operation::Ready { what } => Some(self.note_ready(&what)),
             Operation::Watch { offset, after_end } => {
@@ -62,7 +74,7 @@ impl Supervisor {
         }
     }
 
-    fn wait(&mut self, slot: Slot, interest: Interest) -> Option<ControlReply> {
+    fn wait(&mut self, slot: ConnectionIndex, interest: Interest) -> Option<ControlReply> {
         self.connections.set_interest(slot, interest);
         None
     }

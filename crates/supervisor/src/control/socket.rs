@@ -12,7 +12,7 @@ use crate::sys;
 
 /// The longest request line; clients send long input in parts.
 const LONGEST_LINE: usize = 256 << 10;
-/// Most connections at a time. A further connection closes the oldest, whose client then polls.
+/// Maximum number of connections at a time. A further connection closes the oldest, whose client then polls.
 const MAX: usize = 256;
 /// How many descriptors are kept free for other work during a shortage.
 const SPARE: usize = 8;
@@ -42,7 +42,7 @@ struct Connection {
 }
 
 /// Index of a connection, valid until [`Connections::sweep`].
-pub(crate) type Slot = usize;
+pub(crate) type ConnectionIndex = usize;
 
 /// All connections, the oldest first.
 pub(crate) struct Connections {
@@ -91,7 +91,7 @@ impl Connections {
     }
 
     /// Reads available input and returns the complete requests.
-    pub(crate) fn requests(&mut self) -> Vec<(Slot, Operation)> {
+    pub(crate) fn requests(&mut self) -> Vec<(ConnectionIndex, Operation)> {
         let mut found = Vec::new();
         for (slot, connection) in self.open.iter_mut().enumerate() {
             connection.fill();
@@ -112,11 +112,11 @@ impl Connections {
         found
     }
 
-    pub(crate) fn set_interest(&mut self, slot: Slot, interest: Interest) {
+    pub(crate) fn set_interest(&mut self, slot: ConnectionIndex, interest: Interest) {
         self.open[slot].interest = interest;
     }
 
-    pub(crate) fn reply(&mut self, slot: Slot, reply: &ControlReply) {
+    pub(crate) fn reply(&mut self, slot: ConnectionIndex, reply: &ControlReply) {
         self.open[slot].send(reply);
     }
 
@@ -134,6 +134,10 @@ impl Connections {
 
     pub(crate) fn any_waits_for(&self, interest: Interest) -> bool {
         self.open.iter().any(|connection| connection.interest == interest)
+    }
+
+    pub(crate) fn any_waits_for_output(&self) -> bool {
+        self.open.iter().any(|connection| matches!(connection.interest, Interest::Output(_)))
     }
 
     /// Forgets closed connections.

@@ -7,7 +7,7 @@ use mw_model::wire::{ControlReply, EndRequest, KillReceipt, SentSignal};
 use mw_model::{Status, signal_name};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::plan::{Ending, Step};
+use super::kill_plan::{Ending, Step};
 use super::tree;
 use super::tree::Tree;
 use crate::clock;
@@ -35,7 +35,8 @@ impl Supervisor {
         };
         let signals = &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }];
         let reached = self.signal_tree(signals);
-        if let Some(cgroup) = self.run.cgroup.as_ref().filter(|_| signal == SIGKILL) {
+        let cgroup = self.run.cgroup.as_ref().filter(|_| signal == SIGKILL);
+        if let Some(cgroup) = cgroup.filter(|_| !self.has_driver()) {
             cgroup.kill();
         }
         self.run.board.signalled.set(true);
@@ -49,7 +50,10 @@ impl Supervisor {
     ///
     /// The first process's group gets them in one call, which no fork escapes and which needs no descriptor. The tree is
     /// searched before that, because the receipt names every process that was killed.
-    fn signal_tree(&self, signals: &[i32]) -> Vec<u32> {
+    fn signal_tree(&mut self, signals: &[i32]) -> Vec<u32> {
+        if self.has_driver() {
+            return self.signal_driver(&signals[..1]);
+        }
         let living = self.addressees(signals[0]);
         let group = self.group().filter(|_| !self.spares_children(signals[0]));
         let is_inside = |pid: u32| group.is_some() && sys::group_of(pid) == group;
@@ -61,11 +65,16 @@ impl Supervisor {
         reached
     }
 
+    /// Returns whether the task still runs elsewhere.
+    fn has_driver(&self) -> bool {
+        self.run.message.driver.is_some() && self.record.is_none()
+    }
+
     /// Returns the first process's group. It is not reaped yet, so no other group has its pid.
     fn group(&self) -> Option<Pid> {
         match self.leader {
             Leader::Child(leader) => Pid::from_raw(leader as i32),
-            Leader::Foreign { .. } | Leader::Ended => None,
+            Leader::Foreign { .. } | Leader::Away { .. } | Leader::Ended => None,
         }
     }
 
@@ -80,7 +89,11 @@ impl Supervisor {
     pub(crate) fn pass_signal(&mut self, by: String, signal: i32) -> ControlReply {
         self.notice_end();
         // As with `kill`, only SIGCONT continues a stopped process.
-        let reached = Tree::signal(&self.addressees(signal), &[signal]);
+        let reached = if self.has_driver() {
+            self.signal_driver(&[signal])
+        } else {
+            Tree::signal(&self.addressees(signal), &[signal])
+        };
         let status = match (&self.record, &self.ending) {
             (Some(record), _) => record.cause().status(),
             (None, Some(_)) => Status::Cancelling,
@@ -112,7 +125,7 @@ impl Supervisor {
         living
     }
 
-    /// Tells whether a signal goes to the first process alone.
+    /// Returns whether a signal goes to the first process alone.
     fn spares_children(&self, signal: i32) -> bool {
         self.run.message.leader_first && signal != SIGKILL && self.record.is_none()
     }
@@ -127,17 +140,17 @@ impl Supervisor {
                 .extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
         }
         let leader = &self.process;
-        if self.record.is_none()
+        if matches!(self.leader, Leader::Foreign { .. })
             && !living.processes.contains_key(&leader.pid)
             && sys::start_ticks(leader.pid) == Some(leader.start_ticks)
         {
-            // It may be a child of another process, with an environment that we may not read.
+            // It is the child of another process, and may have an environment that we may not read.
             living.processes.insert(leader.pid, leader.start_ticks);
         }
         living
     }
 
-    /// Tells whether nothing is left to do. Answers clients that wait for the end of the tree.
+    /// Returns whether nothing is left to do. Answers clients that wait for the end of the tree.
     pub(crate) fn is_over(&mut self) -> bool {
         let now = clock::monotonic_ms();
         let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
@@ -169,7 +182,7 @@ impl Supervisor {
         }
         let none = Ending::new(Some(EndRequest::Kill { by: String::new() }), SIGTERM, now);
         let ending = self.ending.as_ref().unwrap_or(&none);
-        let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
+        let receipt = ending.receipt(self.run.message.task.clone(), status, tree::named(living), now);
         self.connections.answer(|interest| match interest {
             Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
             Interest::End | Interest::Ready | Interest::Output(_) | Interest::None => None,
@@ -181,7 +194,7 @@ fn send_to_group(group: Pid, number: i32) -> bool {
     Signal::from_named_raw(number).is_some_and(|signal| kill_process_group(group, signal).is_ok())
 }
 
-/// Tells whether a stopped process must be continued to get a signal. SIGKILL works anyway, and the stop signals are
+/// Returns whether a stopped process must be continued to get a signal. SIGKILL works anyway, and the stop signals are
 /// meant to stop.
 const fn needs_waking(signal: i32) -> bool {
     !matches!(signal, SIGKILL | SIGCONT | SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)

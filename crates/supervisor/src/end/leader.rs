@@ -9,6 +9,7 @@ use mw_model::Exit;
 use mw_model::wire::{ControlReply, ExitRecord, RECORD_VERSION, RESULT_FILE};
 use rustix::event::{Timespec, poll};
 
+use super::driver::AfterDriver;
 use super::record;
 use super::tree;
 use crate::clock;
@@ -33,6 +34,11 @@ impl Supervisor {
     pub(crate) fn watch_leader(&mut self) {
         match &mut self.leader {
             Leader::Ended => {}
+            Leader::Away { due_ms } => {
+                if clock::monotonic_ms() >= *due_ms {
+                    self.start_driver();
+                }
+            }
             Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
                 WaitResult::Ended(_, exit) => self.leader_ended(exit),
                 WaitResult::NoneYet => {}
@@ -57,7 +63,8 @@ impl Supervisor {
                 }
                 if let Some(seen) = *ended_ms {
                     let exit = sys::exit_of_foreign(handle.as_fd(), &self.process);
-                    let given_up = now >= seen + FOREIGN_EXIT_MS;
+                    // The exit of a driver means nothing.
+                    let given_up = now >= seen + FOREIGN_EXIT_MS || self.run.message.driver.is_some();
                     let unknown = || {
                         Exit::Unknown(
                             "its supervisors were killed, and this kernel does not report the exit code"
@@ -89,6 +96,11 @@ impl Supervisor {
     /// Drains the output, writes the record, answers waiting clients and reaps, in this order.
     /// [`Self::finish_record`] does the rest.
     pub(crate) fn leader_ended(&mut self, exit: Exit) {
+        let exit = match self.run.message.driver.is_some().then(|| self.after_driver()) {
+            None => exit,
+            Some(AfterDriver::Ended(exit)) => exit,
+            Some(AfterDriver::Again) => return,
+        };
         drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
         self.read_progress();
         self.note_progress();
@@ -112,6 +124,10 @@ impl Supervisor {
         // A client that is told of the end may start the next task at once, so its slot is free by then.
         self.run.free_slots();
         self.answer_waiters(&record);
+        if self.connections.descriptors().next().is_some() {
+            // A client that was just answered may need this CPU.
+            rustix::thread::sched_yield();
+        }
         self.record = Some(record);
         self.unfinished = written;
         if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
@@ -129,11 +145,7 @@ impl Supervisor {
     /// Does the work that no client waits for, after all clients were answered.
     pub(crate) fn finish_record(&mut self) {
         let Some(written) = self.unfinished.take() else { return };
-        if self.connections.descriptors().next().is_some() {
-            // The client that was just answered may need this CPU.
-            rustix::thread::sched_yield();
-        }
-        written.trim();
+        written.trim(&self.run.files.space);
         self.write_metadata();
         if self.record.as_ref().is_some_and(|record| record.duration_seconds >= LONG_SECONDS) {
             sync_record();
@@ -158,10 +170,6 @@ impl Supervisor {
 
     /// Returns the processes that outlive the first one. After a kill the rest of the tree gets a moment to die.
     fn survivors(&self) -> BTreeMap<u32, u64> {
-        let alone = matches!(self.leader, Leader::Child(_)) && sys::are_children_dead();
-        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
-            return BTreeMap::new();
-        }
         let timeout = if self.ending.is_some() { DYING_MS } else { 0 };
         let deadline = clock::monotonic_ms() + timeout;
         loop {
@@ -206,7 +214,7 @@ impl Supervisor {
             process: Some(self.process.clone()),
             started_at: Some(self.started_at),
             exit,
-            unsupervised: None,
+            unsupervised: self.unsupervised.clone().filter(|_| self.ending.is_none()),
             asked: self.ending.as_ref().and_then(|ending| ending.asked.clone()),
             struck: self.exceeded,
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),

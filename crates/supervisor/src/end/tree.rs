@@ -32,7 +32,7 @@ impl Tree {
         Self { tag: Some(Tag { entry: format!("{TASK_VARIABLE}={task}"), first: leader.start_ticks }) }
     }
 
-    /// Tells whether the processes are not our descendants, so that the kernel does not report their end.
+    /// Returns whether the processes are not our descendants, so that the kernel does not report their end.
     pub(crate) const fn is_foreign(&self) -> bool {
         self.tag.is_some()
     }

@@ -10,11 +10,15 @@ use crate::files::Files;
 use crate::spawn::pipe::OutputPipe;
 use crate::sys;
 
-/// Most bytes moved per stream before other work is done.
+/// Maximum number of bytes moved per stream before other work is done.
 const TURN_BYTES: u64 = 8 << 20;
 
-/// Moves what the pipes hold to the log; returns whether there was anything.
+/// Moves what the pipes hold to the log, or measures a log that the task writes itself; returns whether there was anything.
 pub(crate) fn pump(files: &mut Files) -> bool {
+    if let Some(direct) = &files.direct {
+        direct.clear();
+        return files.log.measure();
+    }
     if let Some(terminal) = &files.terminal {
         drain_terminal(&terminal.ours, &files.stdout);
     }
@@ -24,6 +28,10 @@ pub(crate) fn pump(files: &mut Files) -> bool {
 }
 
 fn take_all(files: &mut Files) -> bool {
+    if is_waiting(&files.stdout.read) || is_waiting(&files.stderr.read) {
+        // Before any output is taken, because it may fill the disk.
+        files.space.ensure();
+    }
     let out = take(&mut files.log, Stream::Stdout, &files.stdout.read);
     let err = take(&mut files.log, Stream::Stderr, &files.stderr.read);
     out || err
@@ -39,12 +47,17 @@ pub(crate) fn drain(files: &mut Files, deadline_ms: u64) {
     files.log.mark_drops();
 }
 
+/// Returns whether a pipe holds anything.
+fn is_waiting(source: &impl AsFd) -> bool {
+    rustix::io::ioctl_fionread(source).unwrap_or(0) > 0
+}
+
 fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
     while taken < TURN_BYTES && !log.needs_writer() {
         // No index entry for an empty pipe.
-        if rustix::io::ioctl_fionread(&source).unwrap_or(0) == 0 {
+        if !is_waiting(&source) {
             break;
         }
         match log.append_from(stream, &source, now) {

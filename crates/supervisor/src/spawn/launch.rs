@@ -1,33 +1,28 @@
 //! P2: executes the command, answers the starter, and supervises.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
 use mw_model::signal::SIGKILL;
-use mw_model::wire::{
-    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, RefusalCode, SETTLE_TIMEOUT, SETTLING_FILE,
-    UNSETTLED_FILE, WAITING_FILE,
-};
-use mw_model::{Process, Resources, Timestamp};
-use rustix::fs::FlockOperation;
+use mw_model::wire::{JournalEntry, Launch, RefusalCode, StartAnswer};
+use mw_model::{Io, Process, Resources, Timestamp};
 
-use crate::boot::bootstrap::{Refusal, answer, opening_entry};
+use crate::boot::bootstrap::{StartRefusal, answer, opening_entry};
 use crate::boot::descriptors::is_shortage;
 use crate::boot::run::Run;
 use crate::boot::takeover::resume;
 use crate::clock;
+use crate::end::conclude::conclude;
+use crate::end::driver::started_driver;
 use crate::end::record;
 use crate::fail_point::fail_point;
 use crate::files;
+use crate::output::direct::DirectOutput;
+use crate::spawn::confined;
 use crate::sys;
-use crate::sys::{Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
+use crate::sys::{Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
 use crate::watch::supervise::{Leader, Supervisor};
-
-/// The home, relative to a task's directory.
-const HOME: &str = "../..";
 
 /// The task's first process, just started or found.
 pub(crate) struct Begun {
@@ -47,25 +42,29 @@ pub(crate) fn supervise(mut run: Run) {
     };
     fail_point("supervisor-spawned");
     if !adopts {
-        let entry = JournalEntry::Started { process: begun.process.clone(), started_at: begun.started_at };
+        let entry = JournalEntry::Started {
+            process: begun.process.clone(),
+            started_at: begun.started_at,
+            confined_by: run.board.confined_by(),
+        };
         record::journal(&mut run.files.journal, run.number, entry);
     }
     fail_point("supervisor-journalled");
-    answer(&Answer::Started { process: begun.process.clone(), started_at: begun.started_at });
+    answer(&StartAnswer::Started { process: begun.process.clone(), started_at: begun.started_at });
     run.board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
-    detach_streams();
+    // The starter was just woken on this CPU: whatever can wait is done when the task has lived for some milliseconds.
     let run_number = run.number;
     let mut supervisor = Supervisor::new(run, begun);
     if adopts {
         resume(&mut supervisor, &record::retry(|| record::read_journal(run_number)));
     }
-    conclude(&supervisor.run());
+    conclude(supervisor.run());
 }
 
 /// Records and answers that the command was not executed, and releases everything. A command that already runs is
 /// left to the next adopter.
-pub(crate) fn cancel_start(run: &mut Run, refusal: Refusal) {
+pub(crate) fn cancel_start(run: &mut Run, refusal: StartRefusal) {
     if let Launch::Spawn { .. } = run.message.launch {
         let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
         record::journal(&mut run.files.journal, run.number, entry);
@@ -78,11 +77,11 @@ pub(crate) fn cancel_start(run: &mut Run, refusal: Refusal) {
 
 /// Writes the first journal line of a run. Nothing is executed without it: if the supervisors were killed then, the
 /// run would look as if it had never begun, and be executed again.
-fn open_journal(run: &mut Run) -> Result<(), Refusal> {
+fn open_journal(run: &mut Run) -> Result<(), StartRefusal> {
     let entry = opening_entry(run);
     match run.message.launch {
         Launch::Spawn { .. } => record::try_journal(&mut run.files.journal, run.number, entry)
-            .map_err(|error| Refusal::system("journal", &error)),
+            .map_err(|error| StartRefusal::system("journal", &error)),
         Launch::Adopt { .. } => {
             record::end_torn_line(&run.files.journal);
             record::journal(&mut run.files.journal, run.number, entry);
@@ -93,17 +92,21 @@ fn open_journal(run: &mut Run) -> Result<(), Refusal> {
 }
 
 #[inline(never)]
-fn begin(run: &mut Run) -> Result<Begun, Refusal> {
+fn begin(run: &mut Run) -> Result<Begun, StartRefusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {
             let plan = ExecPlan::new(program, argv, env, cwd, *umask)
-                .map_err(|error| Refusal::system("command", &error))?
-                .with_cpu_seconds(cpu_seconds(&run.message.limits.resources));
+                .map_err(|error| StartRefusal::system("command", &error))?
+                .with_cpu_seconds(cpu_seconds(&run.message.limits.resources))
+                .off_cpu(run.message.caller_cpu);
             let process = execute(&plan, run)?;
             Ok(Begun { leader: Leader::Child(process.pid), process, started_at: clock::wall() })
         }
         Launch::Adopt { process, started_at } => {
-            let leader = adopt(process).map_err(|error| Refusal::system("process", &error))?;
+            // A driver may have been executed several times.
+            let journal = record::retry(|| record::read_journal(run.number));
+            let process = journal.iter().rev().find_map(started_driver).unwrap_or(process);
+            let leader = adopt(process).map_err(|error| StartRefusal::system("process", &error))?;
             Ok(Begun { leader, process: process.clone(), started_at: *started_at })
         }
     }
@@ -115,31 +118,50 @@ fn cpu_seconds(limits: &Resources) -> Option<u64> {
     limits.cpu_time_ms.map(|ms| ms.div_ceil(1000) + 1)
 }
 
-fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
-    let missing = || Refusal::system("output pipe", &io::Error::from(io::ErrorKind::NotFound));
+fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, StartRefusal> {
+    let missing = || StartRefusal::system("output pipe", &io::Error::from(io::ErrorKind::NotFound));
     let ends = run.files.for_command.take().ok_or_else(missing)?;
-    let told = run.files.progress.as_ref().map(|_| files::open_progress_for_command()).transpose();
-    let told = told.map_err(|error| Refusal::system("progress pipe", &error))?;
-    let progress = told.as_ref().map(AsFd::as_fd);
+    let progress = run.files.progress.as_ref().map(|_| files::open_progress_for_command()).transpose();
+    let progress = progress.map_err(|error| StartRefusal::system("progress pipe", &error))?;
+    let progress = progress.as_ref().map(AsFd::as_fd);
+    let direct = run.files.direct.as_ref().map(|_| DirectOutput::for_command()).transpose();
+    let direct = direct.map_err(|error| StartRefusal::system("log", &error))?;
     let stdin;
     let streams = match (&run.files.terminal, &run.files.stdin) {
         (Some(terminal), _) => {
             let end = terminal.task.as_fd();
-            Child { stdin: end, stdout: end, stderr: end, terminal: true, progress }
+            let stderr = match run.message.io {
+                Io::PtyAndPipe { .. } => ends.stderr.as_fd(),
+                Io::Pipes | Io::Stdin | Io::Direct | Io::Pty { .. } => end,
+            };
+            Child { stdin: end, stdout: end, stderr, terminal: true, progress }
         }
         (None, open) => {
             stdin = match open {
                 Some(_) => files::open_stdin_for_command(),
                 None => Ok(OwnedFd::from(ends.null)),
             }
-            .map_err(|error| Refusal::system("standard input", &error))?;
-            let (stdout, stderr) = (ends.stdout.as_fd(), ends.stderr.as_fd());
+            .map_err(|error| StartRefusal::system("standard input", &error))?;
+            let (stdout, stderr) = match &direct {
+                Some(log) => (log.as_fd(), log.as_fd()),
+                None => (ends.stdout.as_fd(), ends.stderr.as_fd()),
+            };
             Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false, progress }
         }
     };
     run.board.started_ms.set(clock::monotonic_ms());
-    let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
-        .map_err(|(step, errno)| spawn_refusal(step, errno))?;
+    let cgroup = run.cgroup.as_ref().map(AsFd::as_fd);
+    let pid = match &run.message.confinement {
+        None => sys::spawn(plan, None, &streams, run.board, cgroup),
+        Some(confinement) => {
+            let spawned = confined::spawn(plan, confinement, &streams, run.board, cgroup);
+            spawned.map(|(pid, connects)| {
+                run.connects = connects;
+                pid
+            })
+        }
+    }
+    .map_err(|(step, errno)| spawn_refusal(step, errno))?;
     if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces)
         && !group.take_in(pid)
     {
@@ -147,7 +169,7 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
         let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
         run.reap(pid);
         let message = format!("it cannot enter its control group {}", group.path.display());
-        return Err(Refusal { code: RefusalCode::System, message });
+        return Err(StartRefusal { code: RefusalCode::System, message });
     }
     Ok(identify(pid, &run.boot_id))
 }
@@ -157,16 +179,20 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
     Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
 }
 
-pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
+pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> StartRefusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
+        (SpawnStep::Confine(enforcer), _) => {
+            let message = format!("the command cannot be confined: {}: {error}", enforcer.word());
+            return StartRefusal { code: RefusalCode::Confinement, message };
+        }
         (_, _) if is_shortage(&error) => (RefusalCode::Lack, "no process can be started"),
         (SpawnStep::Directory, _) => (RefusalCode::Directory, "working directory"),
         (SpawnStep::Streams, _) => (RefusalCode::System, "standard streams"),
         (SpawnStep::Execute, io::ErrorKind::NotFound) => (RefusalCode::NotFound, "program"),
         (SpawnStep::Execute, _) => (RefusalCode::NotExecutable, "program"),
     };
-    Refusal { code, message: format!("{what}: {error}") }
+    StartRefusal { code, message: format!("{what}: {error}") }
 }
 
 /// Opens a process that is the child of another process. A process that is gone is not held; an error means that this
@@ -186,54 +212,4 @@ pub(crate) fn detach_streams() {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-}
-
-/// The last step: releases the guardian and executes `mw settle` if that is due.
-pub(crate) fn conclude(run: &Run) {
-    let board: Board = run.board;
-    board.set_phase(Phase::Settling);
-    fail_point("supervisor-settling");
-    run.remove_cgroup();
-    files::remove_endpoints(&run.message);
-    run.files.log.tidy();
-    run.wake_guardian();
-    if run.message.always_settle || ((is_settling_due() || is_much_unsettled()) && is_turn_free()) {
-        let _ = sys::execute_last(&run.message.settle);
-    }
-}
-
-/// Tells whether tasks are queued or processes wait for events. Otherwise the next client does the work of `mw
-/// settle`.
-pub(crate) fn is_settling_due() -> bool {
-    let home = Path::new(HOME);
-    home.join(WAITING_FILE).exists()
-        || fs::read_dir(home.join(BELLS_DIR)).is_ok_and(|mut bells| bells.next().is_some())
-}
-
-/// Tells whether so many tasks are not in the database yet that they should be indexed now.
-fn is_much_unsettled() -> bool {
-    /// About two hundred tasks.
-    const MANY: u64 = 4096;
-    fs::metadata(Path::new(HOME).join(ARRIVALS_FILE)).is_ok_and(|found| found.len() >= MANY)
-}
-
-/// Tells whether no process settles. Otherwise leaves a mark for the one that does: it looks once more before it exits.
-/// `disk/settle_turn.rs` of the library has the other side.
-pub(crate) fn is_turn_free() -> bool {
-    let create = |name: &str| {
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(Path::new(HOME).join(name))
-    };
-    let Ok(lock) = create(SETTLING_FILE) else { return true };
-    let is_free = || rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    let begun = || lock.metadata().ok()?.modified().ok()?.elapsed().ok();
-    // After the mark the lock is tried again: its owner may have looked for marks before this one was left.
-    is_free()
-        || begun().is_some_and(|time| time > SETTLE_TIMEOUT)
-        || create(UNSETTLED_FILE).is_err()
-        || is_free()
 }

@@ -4,6 +4,7 @@
 //! its control group where one is available.
 
 pub(crate) mod cgroup;
+pub(crate) mod confined;
 pub(crate) mod launch;
 pub(crate) mod pipe;
 pub(crate) mod terminal;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 /// Both ends of a terminal. Holding the task's end keeps it open between programs.
 pub(crate) struct Terminal {
@@ -23,6 +23,10 @@ impl Terminal {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let task = rustix::fs::open(name.as_c_str(), flags, Mode::empty())?;
         rustix::io::ioctl_fionbio(&ours, true)?;
+        // As terminals of people have it, so that a backspace removes a whole character.
+        let mut mode = tcgetattr(&task)?;
+        mode.input_modes |= InputModes::IUTF8;
+        tcsetattr(&task, OptionalActions::Now, &mode)?;
         let terminal = Self { ours, task };
         terminal.resize(rows, cols)?;
         Ok(terminal)

@@ -1,5 +1,5 @@
-//! The arena behind the functions of C, which are not told the size of a piece when it is freed. So each piece has its
-//! size before it.
+//! The arena behind the functions of C, which do not get the size of a block when it is freed. So the size is stored
+//! before each block.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::null_mut;
@@ -7,10 +7,10 @@ use std::ptr::null_mut;
 use super::arena::{Arena, STEP};
 
 impl Arena {
-    /// Returns a piece, or null.
+    /// Returns a block, or null.
     pub fn c_alloc(&self, size: usize) -> *mut u8 {
         let Some(layout) = c_layout(size) else { return null_mut() };
-        // SAFETY: the layout is not empty. The piece has room for its size before the caller's part.
+        // SAFETY: the layout is not empty. The block has room for its size before the caller's part.
         unsafe {
             let piece = self.alloc(layout);
             if piece.is_null() {
@@ -21,26 +21,26 @@ impl Arena {
         }
     }
 
-    /// Returns a piece of zeros, or null.
+    /// Returns a block of zeros, or null.
     pub fn c_alloc_zeroed(&self, count: usize, size: usize) -> *mut u8 {
         let Some(size) = count.checked_mul(size) else { return null_mut() };
         let piece = self.c_alloc(size);
         if !piece.is_null() {
-            // SAFETY: the piece has this size.
+            // SAFETY: the block has this size.
             unsafe { piece.write_bytes(0, size) };
         }
         piece
     }
 
-    /// Returns a piece of another size with the same content, or null; then the old one stays.
+    /// Returns a block of another size with the same content, or null; then the old one stays.
     ///
     /// # Safety
-    /// The piece is null or from one of these functions, and is not used any more if there is a new one.
+    /// The block is null or from one of these functions, and is not used any more if there is a new one.
     pub unsafe fn c_realloc(&self, piece: *mut u8, size: usize) -> *mut u8 {
         if piece.is_null() {
             return self.c_alloc(size);
         }
-        // SAFETY: the size stands before the piece, and is that of its layout.
+        // SAFETY: the size is stored before the block, and is that of its layout.
         unsafe {
             let Some((old, new)) = c_layout(self.c_size(piece)).zip(c_layout(size)) else {
                 return null_mut();
@@ -54,15 +54,15 @@ impl Arena {
         }
     }
 
-    /// Frees a piece.
+    /// Frees a block.
     ///
     /// # Safety
-    /// The piece is null or from one of these functions, and is not used any more.
+    /// The block is null or from one of these functions, and is not used any more.
     pub unsafe fn c_free(&self, piece: *mut u8) {
         if piece.is_null() {
             return;
         }
-        // SAFETY: the size stands before the piece, and is that of its layout.
+        // SAFETY: the size is stored before the block, and is that of its layout.
         unsafe {
             if let Some(layout) = c_layout(self.c_size(piece)) {
                 self.dealloc(piece.sub(STEP), layout);
@@ -70,12 +70,12 @@ impl Arena {
         }
     }
 
-    /// Returns the size of a piece, or 0 for null.
+    /// Returns the size of a block, or 0 for null.
     ///
     /// # Safety
-    /// The piece is null or from one of these functions.
+    /// The block is null or from one of these functions.
     pub unsafe fn c_size(&self, piece: *mut u8) -> usize {
-        // SAFETY: the size stands before the piece.
+        // SAFETY: the size is stored before the block.
         if piece.is_null() { 0 } else { unsafe { piece.sub(STEP).cast::<usize>().read() } }
     }
 }

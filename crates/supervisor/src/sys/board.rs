@@ -5,6 +5,8 @@ use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use mw_model::wire::Enforcer;
+
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -27,10 +29,26 @@ pub(crate) enum SpawnStep {
     Directory,
     /// Executing the program.
     Execute,
+    /// Confining the process with this feature.
+    Confine(Enforcer),
+}
+
+impl SpawnStep {
+    const ALL: [Self; 6] = [
+        Self::Streams,
+        Self::Directory,
+        Self::Execute,
+        Self::Confine(Enforcer::Landlock),
+        Self::Confine(Enforcer::Namespaces),
+        Self::Confine(Enforcer::Seccomp),
+    ];
 }
 
 /// Room for the latest progress report, in machine words.
 const PROGRESS_WORDS: usize = 128;
+
+/// Beside the bits of the enforcers.
+const IS_CONFINED: u64 = 1 << 63;
 
 /// What is on the page. Every field is atomic, because two processes use it at the same time.
 #[repr(C)]
@@ -61,6 +79,8 @@ pub(crate) struct Page {
     pub(crate) slow_ms: Number,
     /// CPU time of the task's processes that were reaped here.
     pub(crate) spent_us: Number,
+    /// The bits of what confines the command, and [`IS_CONFINED`] if it is confined.
+    confined_by: Number,
     /// Which of the two texts is valid, from 1; 0 means none.
     valid_text: AtomicU32,
     /// Two, because a process may be killed while it writes one.
@@ -174,18 +194,31 @@ impl Board {
     }
 
     pub(crate) fn spawn_failure(self) -> Option<(SpawnStep, i32)> {
-        let step = match self.0.failed_step.load(Ordering::Acquire) {
-            0 => return None,
-            1 => SpawnStep::Streams,
-            2 => SpawnStep::Directory,
-            _ => SpawnStep::Execute,
-        };
+        let number = (self.0.failed_step.load(Ordering::Acquire) as usize).checked_sub(1)?;
+        let step = SpawnStep::ALL.get(number).copied().unwrap_or(SpawnStep::Execute);
         Some((step, self.0.failed_errno.load(Ordering::Acquire) as i32))
     }
 
     pub(super) fn set_spawn_failure(self, step: SpawnStep, errno: i32) {
         self.0.failed_errno.store(errno as u32, Ordering::Release);
-        self.0.failed_step.store(step as u32 + 1, Ordering::Release);
+        let number = SpawnStep::ALL.iter().position(|known| *known == step).unwrap_or_default();
+        self.0.failed_step.store(number as u32 + 1, Ordering::Release);
+    }
+
+    /// Forgets a failed attempt, before the next one.
+    pub(crate) fn forget_spawn_failure(self) {
+        self.0.failed_step.store(0, Ordering::Release);
+    }
+
+    /// Records what confines the command.
+    pub(crate) fn set_confined_by(self, bits: u64) {
+        self.confined_by.set(bits | IS_CONFINED);
+    }
+
+    /// Returns what confines the command, if it is confined.
+    pub(crate) fn confined_by(self) -> Option<Vec<Enforcer>> {
+        let bits = self.confined_by.get();
+        (bits & IS_CONFINED != 0).then(|| Enforcer::of_bits(bits))
     }
 
     /// Bytes that were dropped before they reached the writer: where, and how many.

@@ -15,14 +15,27 @@ use rustix::process::Pid;
 use crate::boot::descriptors::{is_file_shortage, with_enough};
 use crate::small_file;
 
+/// Signals that a supervisor blocks; [`ChildEvents`] reports the first two.
+pub(super) const BLOCKED: [libc::c_int; 8] = [
+    libc::SIGCHLD,
+    libc::SIGUSR1,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGXFSZ,
+    libc::SIGXCPU,
+];
+
 /// Closes every descriptor above stderr that the starter left open.
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process owns such a descriptor yet.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
 }
 
-/// Returns unused stack and heap memory to the kernel, for a process that will sleep for hours.
-pub(crate) fn give_back_memory() {
+/// Returns unused stack, heap and code to the kernel, for a process that will sleep for hours.
+pub fn give_back_memory() {
+    give_back_code();
     // `black_box` prevents inlining: inside its caller it would work on the caller's stack frame.
     let give_back_stack: fn() = std::hint::black_box(give_back_stack);
     give_back_stack();
@@ -30,6 +43,31 @@ pub(crate) fn give_back_memory() {
     // SAFETY: no preconditions.
     unsafe {
         libc::malloc_trim(0);
+    }
+}
+
+/// Unmaps the code. What is executed again is read from the page cache: only a small part of it until the task ends.
+fn give_back_code() {
+    advise_on_code(libc::MADV_DONTNEED);
+}
+
+/// Maps the code again, for a process that must react fast: each page that is missing then takes about a microsecond.
+pub(crate) fn take_back_code() {
+    advise_on_code(libc::MADV_POPULATE_READ);
+}
+
+fn advise_on_code(advice: libc::c_int) {
+    const PAGE: usize = 4 << 10;
+    unsafe extern "C" {
+        static __executable_start: u8;
+        static etext: u8;
+    }
+    let (from, to) = ((&raw const __executable_start) as usize, (&raw const etext) as usize);
+    let (from, to) = (from.next_multiple_of(PAGE), to & !(PAGE - 1));
+    if from < to {
+        // SAFETY: the linker defines both symbols. Between them there is only code and what the linker wrote, which nothing
+        // has changed in memory, so it can be read from the file again.
+        unsafe { libc::madvise(from as *mut libc::c_void, to - from, advice) };
     }
 }
 
@@ -74,7 +112,7 @@ impl ChildEvents {
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in super::BLOCKED {
+            for signal in BLOCKED {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {

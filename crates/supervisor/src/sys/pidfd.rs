@@ -6,9 +6,18 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use mw_model::{Exit, Process};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::Capabilities;
 use super::kernel::become_subreaper;
 use crate::boot::descriptors::{is_shortage, with_enough};
+
+/// Optional features of the system.
+pub(crate) struct KernelFeatures {
+    /// Processes can be held by a descriptor.
+    pub(crate) pidfd: bool,
+    /// Orphans of a task become children of its supervisor.
+    pub(crate) subreaper: bool,
+    /// The exit code of a process that is not our child can be read.
+    pub(crate) exit_of_others: bool,
+}
 
 /// A process held by a descriptor, which keeps its meaning when the pid is reused.
 pub(crate) struct ProcessHandle(OwnedFd);
@@ -28,7 +37,7 @@ impl ProcessHandle {
         }
     }
 
-    /// Sends a signal; tells whether the process existed.
+    /// Sends a signal; returns whether the process existed.
     pub(crate) fn signal(&self, number: i32) -> bool {
         Signal::from_named_raw(number).is_some_and(|signal| pidfd_send_signal(&self.0, signal).is_ok())
     }
@@ -41,10 +50,10 @@ impl AsFd for ProcessHandle {
 }
 
 /// Checks what the system offers.
-pub(crate) fn capabilities() -> Capabilities {
+pub(crate) fn capabilities() -> KernelFeatures {
     become_subreaper();
     let subreaper = rustix::process::child_subreaper().is_ok_and(|pid| pid.is_some());
-    let mut found = Capabilities { pidfd: false, subreaper, exit_of_others: false };
+    let mut found = KernelFeatures { pidfd: false, subreaper, exit_of_others: false };
     match super::fork() {
         Ok(super::Fork::Child) => super::exit_at_once(0),
         Ok(super::Fork::Parent(child)) => {

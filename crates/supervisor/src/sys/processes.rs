@@ -10,9 +10,15 @@ use mw_model::{ProcStat, Process, is_own_process, shown_command};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, waitid};
 
-use super::Found;
 use crate::boot::descriptors::{is_file_shortage, with_enough};
 use crate::small_file;
+
+/// Processes with their start times.
+pub(crate) struct Found {
+    pub(crate) processes: BTreeMap<u32, u64>,
+    /// Whether every process could be checked.
+    pub(crate) is_whole: bool,
+}
 
 fn stat(pid: u32) -> Option<ProcStat> {
     ProcStat::parse(&read_stat(pid).ok()?)
@@ -55,7 +61,7 @@ pub(crate) fn group_of(pid: u32) -> Option<Pid> {
     getpgid(Some(Pid::from_raw(pid as i32)?)).ok()
 }
 
-/// Tells whether a process was stopped by a signal and has not been continued.
+/// Returns whether a process was stopped by a signal and has not been continued.
 pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.is_stopped())
 }
@@ -66,6 +72,10 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
 /// its supervisors become our children when their starter has ended.
 pub(crate) fn descendants(root: u32) -> Found {
     let mut found = Found { processes: BTreeMap::new(), is_whole: true };
+    // Orphans become children of this process, so without a living child it has no descendant.
+    if root == std::process::id() && are_children_dead() {
+        return found;
+    }
     let mut seen = BTreeSet::from([root]);
     let mut open = vec![(root, false)];
     while let Some((pid, has_one_thread)) = open.pop() {
@@ -101,7 +111,7 @@ impl Found {
     }
 }
 
-/// Tells whether a living process belongs to meanwhile and so to no task: a supervisor of any version, or `mw
+/// Returns whether a living process belongs to meanwhile and so to no task: a supervisor of any version, or `mw
 /// settle`.
 pub(crate) fn is_ours(pid: u32) -> bool {
     let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
@@ -110,25 +120,26 @@ pub(crate) fn is_ours(pid: u32) -> bool {
     is_own_process(executable, || text("comm"), || text("cmdline")).unwrap_or(false)
 }
 
-/// Tells whether a process has the name of a supervisor, as a command has before it is executed.
+/// Returns whether a process has the name of a supervisor, as a command has before it is executed.
 pub(crate) fn is_supervisor(pid: u32) -> bool {
     name_of(pid).is_some_and(|name| name == SUPERVISOR_NAME)
 }
 
 /// Tells by its name whether a child that has ended belonged to meanwhile.
 pub(crate) fn was_ours(pid: u32) -> bool {
-    name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR_NAME | "mw" | "mw-surfaces"))
+    name_of(pid)
+        .is_some_and(|name| matches!(name.as_str(), SUPERVISOR_NAME | "mw" | "mw-engine" | "mw-surfaces"))
 }
 
 fn name_of(pid: u32) -> Option<String> {
     small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
 
-/// Tells whether all children of this thread are dead; false if that is not known.
+/// Returns whether all children of this thread are dead; false if that is not known.
 ///
 /// A query for stopped children does not see dead ones and fails if there are no others. That is much faster than
 /// reading /proc.
-pub(crate) fn are_children_dead() -> bool {
+fn are_children_dead() -> bool {
     /// Includes children with another exit signal.
     const ALL: u32 = 0x4000_0000;
     /// Without those of other threads.

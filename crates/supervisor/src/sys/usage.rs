@@ -4,9 +4,18 @@ use std::collections::BTreeSet;
 
 use mw_model::ProcStat;
 
-use super::Use;
 use super::processes::{children_of, is_ours};
 use crate::small_file;
+
+/// What one process uses.
+pub(crate) struct Use {
+    pub(crate) pid: u32,
+    /// Resident bytes, shared ones included.
+    pub(crate) memory: u64,
+    /// CPU time, including that of children it has waited for.
+    pub(crate) cpu_us: u64,
+    pub(crate) threads: u64,
+}
 
 /// Returns what all descendants of a process use, and those of the processes in `apart`; each process once.
 ///

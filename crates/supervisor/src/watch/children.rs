@@ -1,7 +1,9 @@
 //! Children of the supervisor: its own helpers, and orphans of the task.
 
+use std::os::fd::AsFd;
+
 use super::supervise::{Leader, Supervisor};
-use crate::spawn::launch::{is_settling_due, is_turn_free};
+use crate::end::conclude::{is_settling_due, settler};
 use crate::sys;
 use crate::sys::WaitResult;
 
@@ -50,9 +52,11 @@ impl Supervisor {
     /// too early, so another one follows it.
     pub(crate) fn settle_beside(&mut self) {
         self.settle_again = self.settle.is_some();
-        let is_due = || self.run.message.always_settle || (is_settling_due() && is_turn_free());
-        if !self.settle_again && is_due() {
-            self.settle = sys::spawn_program(&self.run.message.settle, None).ok();
+        if !self.settle_again
+            && let Some(settler) = settler(&self.run.message, is_settling_due)
+        {
+            let lock = settler.lock.as_ref().map(AsFd::as_fd);
+            self.settle = sys::spawn_program(&self.run.message.settle, None, lock).ok();
         }
     }
 }

@@ -193,4 +193,5 @@ fn is_locked(path: &Path) -> bool {
 }
 
 #[cfg(test)]
+#[path = "holders_tests.rs"]
 mod tests;

@@ -5,12 +5,12 @@ use mw_model::wire::JournalEntry;
 
 use super::supervise::Supervisor;
 use crate::clock;
-use crate::spawn::launch::is_settling_due;
+use crate::end::conclude::is_settling_due;
 use crate::sys::Board;
 
 /// The longest line; longer lines are ignored.
 const LONGEST_LINE: usize = 4096;
-/// Most bytes read before other work is done.
+/// Maximum number of bytes read before other work is done.
 const TURN_BYTES: usize = 64 << 10;
 /// The shortest time between two journal lines: a second, and at least this part of the task's age.
 const PAUSE_MS: u64 = 1000;

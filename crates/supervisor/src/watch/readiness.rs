@@ -17,7 +17,7 @@ use crate::sys;
 /// The pause before a helper that failed is replaced; it doubles with every failure.
 const AGAIN_MS: u64 = 50;
 const LATEST_AGAIN_MS: u64 = 30_000;
-/// Most characters of the reason that are recorded.
+/// Maximum number of characters of the reason that are recorded.
 const LONGEST_WHAT: usize = 200;
 
 /// Whether a task is ready, and the helper that checks it.
@@ -57,7 +57,7 @@ impl Supervisor {
             return;
         }
         if let Some(argv) = &self.run.message.ready {
-            match sys::spawn_program(argv, Some(&self.run.board.helper)) {
+            match sys::spawn_program(argv, Some(&self.run.board.helper), None) {
                 Ok(pid) => self.readiness.helper = Some(pid),
                 Err(_) => self.try_again(now),
             }

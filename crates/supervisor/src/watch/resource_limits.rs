@@ -2,7 +2,7 @@
 
 use mw_model::signal::{SIGKILL, SIGTERM, SIGXCPU};
 use mw_model::wire::JournalEntry;
-use mw_model::{Enforcement, Exit, ResourceLimit, Resources, Usage};
+use mw_model::{Enforcement, Exit, ResourceLimit, Resources, TreeSample};
 
 use super::supervise::Supervisor;
 use crate::clock;
@@ -32,10 +32,10 @@ impl Supervisor {
     }
 
     /// Returns what the tree uses, as far as its limits need it, and the limit that it exceeds.
-    fn measure(&self, limits: &Resources, how: Enforcement) -> (Usage, Option<ResourceLimit>) {
+    fn measure(&self, limits: &Resources, how: Enforcement) -> (TreeSample, Option<ResourceLimit>) {
         match (&self.run.cgroup, how) {
             (Some(group), Enforcement::ControlGroup) => {
-                (Usage { cpu_us: group.cpu_us(), ..Usage::default() }, group.exceeded(limits))
+                (TreeSample { cpu_us: group.cpu_us(), ..TreeSample::default() }, group.exceeded(limits))
             }
             (Some(_) | None, Enforcement::Sampled) | (None, Enforcement::ControlGroup) => {
                 let usage = self.sample(limits);
@@ -48,10 +48,10 @@ impl Supervisor {
     ///
     /// Shared memory is counted for every process at first. Only if the sum exceeds the limit, it is divided among
     /// the processes that share it, which takes the kernel much longer.
-    fn sample(&self, limits: &Resources) -> Usage {
+    fn sample(&self, limits: &Resources) -> TreeSample {
         let ours: Vec<u32> = [self.settle, self.run.board.helper.get()].into_iter().flatten().collect();
         let group = self.run.cgroup.as_ref().map(|group| group.pids()).unwrap_or_default();
-        let mut usage = Usage { cpu_us: self.run.board.spent_us.get(), ..Usage::default() };
+        let mut usage = TreeSample { cpu_us: self.run.board.spent_us.get(), ..TreeSample::default() };
         let each = self.tree.usage(&ours, group, limits.pids.unwrap_or(u64::MAX));
         for process in &each {
             usage.memory = usage.memory.saturating_add(process.memory);

@@ -1,6 +1,6 @@
 //! When a tree with resource limits is measured. Time is passed in.
 
-use mw_model::{Enforcement, Pace, Resources, Usage};
+use mw_model::{Enforcement, Pace, Resources, TreeSample};
 
 /// The time until the first measurement.
 const FIRST_MS: u64 = 20;
@@ -33,7 +33,7 @@ impl ResourceSchedule {
     }
 
     /// Plans the next measurement after one that took this much CPU time.
-    pub(crate) fn looked(&mut self, usage: &Usage, cost_us: u64, now_ms: u64) {
+    pub(crate) fn looked(&mut self, usage: &TreeSample, cost_us: u64, now_ms: u64) {
         let pace = Pace { processors: self.processors, cost_us, idle: usage.cpu_us == self.cpu_us };
         self.cpu_us = usage.cpu_us;
         let pause = match self.enforcement {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn an_idle_tree_is_measured_less_often() {
         let mut schedule = ResourceSchedule::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
-        let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
+        let usage = TreeSample { memory: 1 << 30, cpu_us: 5, pids: 1 };
         schedule.looked(&usage, 100, 1000);
         assert_eq!(schedule.due_ms, Some(1020));
         schedule.looked(&usage, 100, 2000);
@@ -82,7 +82,7 @@ mod tests {
     fn a_control_group_is_checked_periodically_for_refused_forks() {
         let limits = Resources { pids: Some(5), ..MEMORY };
         let mut schedule = ResourceSchedule::of(&limits, Enforcement::ControlGroup, 0).unwrap();
-        schedule.looked(&Usage::default(), 100, 1000);
+        schedule.looked(&TreeSample::default(), 100, 1000);
         assert_eq!(schedule.due_ms, Some(1500));
     }
 }

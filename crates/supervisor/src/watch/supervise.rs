@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 
 use mw_model::signal::SIGTERM;
 use mw_model::wire::{ControlReply, ExitRecord, JournalEntry};
-use mw_model::{Exit, Process, ResourceLimit, Timestamp};
+use mw_model::{Cause, Exit, Process, ResourceLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::holders::Holders;
@@ -14,13 +14,15 @@ use super::stall::Watchdog;
 use crate::boot::run::Run;
 use crate::clock;
 use crate::control::socket::{Connections, Interest};
-use crate::end::plan::{Ending, Step};
+use crate::end::driver::Drivers;
+use crate::end::kill_plan::{Ending, Step};
 use crate::end::record;
 use crate::end::record::Written;
 use crate::end::tree::Tree;
 use crate::files;
+use crate::output::direct::DirectOutput;
 use crate::output::pump::pump;
-use crate::spawn::launch::Begun;
+use crate::spawn::launch::{Begun, detach_streams};
 use crate::sys;
 use crate::sys::ProcessHandle;
 
@@ -38,6 +40,8 @@ pub(crate) enum Leader {
     Child(u32),
     /// A child of another process, held by a descriptor, and when its end was seen.
     Foreign { handle: Option<ProcessHandle>, ended_ms: Option<u64> },
+    /// It was the driver of a task that runs elsewhere, and has ended. Another one is executed at this time.
+    Away { due_ms: u64 },
     /// It has ended, and its end is recorded.
     Ended,
 }
@@ -81,6 +85,9 @@ pub(crate) struct Supervisor {
     pub(crate) resource_schedule: Option<ResourceSchedule>,
     /// The resource limit that the tree exceeded before its first process ended.
     pub(crate) exceeded: Option<ResourceLimit>,
+    /// The cause that the driver's record names, if it is not derived from the exit.
+    pub(crate) unsupervised: Option<Cause>,
+    pub(crate) drivers: Drivers,
     pub(crate) had_survivors: bool,
     /// Whether processes may have started or ended since the tree was last searched.
     pub(crate) tree_changed: bool,
@@ -89,8 +96,8 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     pub(crate) fn new(run: Run, begun: Begun) -> Self {
         let tree = match begun.leader {
-            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task, &begun.process),
-            Leader::Child(_) | Leader::Ended => Tree::of_child(),
+            Leader::Foreign { .. } => Tree::of_orphan(run.message.task.as_str(), &begun.process),
+            Leader::Child(_) | Leader::Away { .. } | Leader::Ended => Tree::of_child(),
         };
         let now = clock::monotonic_ms();
         if run.board.started_ms.get() == 0 {
@@ -120,6 +127,8 @@ impl Supervisor {
             time_limit_reached: false,
             resource_schedule: ResourceSchedule::of(&limits.resources, run.enforcement(), now),
             exceeded: None,
+            unsupervised: None,
+            drivers: Drivers::default(),
             had_survivors: false,
             tree_changed: true,
             run,
@@ -128,10 +137,6 @@ impl Supervisor {
 
     /// Runs until the tree is empty and everything is recorded.
     pub(crate) fn run(mut self) -> Run {
-        if self.record.is_none() {
-            // Before any output is taken, because the task may fill the disk.
-            record::reserve_result();
-        }
         // Everything is checked before the first sleep, because a successor may find that the task is over.
         loop {
             self.watch_leader();
@@ -146,6 +151,7 @@ impl Supervisor {
                 self.saw_output();
             }
             self.read_progress();
+            self.answer_connects();
             self.reap_children();
             self.serve();
         }
@@ -172,6 +178,7 @@ impl Supervisor {
             .into_iter()
             .chain(self.listener.as_ref().map(AsFd::as_fd))
             .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
+            .chain(self.run.connects.as_ref().map(AsFd::as_fd))
             .chain(self.foreign_handle())
             .chain(self.holders.as_ref().and_then(Holders::descriptor))
             .chain(self.connections.descriptors())
@@ -181,10 +188,22 @@ impl Supervisor {
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
+    /// Answers a call of a command that may reach only this machine.
+    fn answer_connects(&mut self) {
+        let Some(connects) = &self.run.connects else { return };
+        let mut fds = [PollFd::new(connects, PollFlags::IN)];
+        let _ = poll(&mut fds, Some(&Timespec::default()));
+        let found = fds[0].revents();
+        let is_over = if found.contains(PollFlags::IN) { !connects.answer() } else { !found.is_empty() };
+        if is_over {
+            self.run.connects = None;
+        }
+    }
+
     fn foreign_handle(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         match &self.leader {
             Leader::Foreign { handle: Some(handle), ended_ms: None } => Some(handle.as_fd()),
-            Leader::Foreign { .. } | Leader::Child(_) | Leader::Ended => None,
+            Leader::Foreign { .. } | Leader::Child(_) | Leader::Away { .. } | Leader::Ended => None,
         }
     }
 
@@ -194,6 +213,10 @@ impl Supervisor {
             Step::WaitUntil(due) => due,
             Step::Send(_) | Step::GiveUp => now,
         });
+        let driver = match self.leader {
+            Leader::Away { due_ms } => Some(due_ms),
+            Leader::Child(_) | Leader::Foreign { .. } | Leader::Ended => None,
+        };
         let foreign_tree = matches!(
             self.leader,
             Leader::Foreign { ended_ms: Some(_), .. } | Leader::Foreign { handle: None, .. }
@@ -203,21 +226,22 @@ impl Supervisor {
         let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.time_limit_due().map(|(_, due)| due);
-        let told =
+        let progress =
             if self.record.is_none() { self.progress.due_ms(self.run.board.started_ms.get()) } else { None };
         let orphaned = self.holders.as_ref().and_then(Holders::due_ms);
         let own = [
             self.control_due_ms,
             self.readiness.due_ms,
-            told,
+            progress,
             self.resources_due_ms(),
             self.run.files.log.due_ms(),
         ];
-        [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
+        [driver, ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
-    fn saw_output(&mut self) {
-        self.watchdog.saw_output(clock::monotonic_ms());
+    pub(crate) fn saw_output(&mut self) {
+        let silent_ms = self.run.files.direct.as_ref().map_or(0, |_| DirectOutput::silent_ms());
+        self.watchdog.saw_output(clock::monotonic_ms().saturating_sub(silent_ms));
         let end = self.run.files.log.end();
         let ended = self.record.is_some();
         self.connections.answer(|interest| match interest {
@@ -263,10 +287,12 @@ impl Supervisor {
     /// needs none of this.
     fn open_control(&mut self) {
         self.control_due_ms = None;
+        detach_streams();
         // Before the socket is open: a client that can connect relies on it.
         self.look_for_holders();
         self.listener = files::listen().ok();
         if self.record.is_none() {
+            self.run.files.space.ensure();
             self.write_metadata();
             self.begin_readiness();
             self.run.forget_command();

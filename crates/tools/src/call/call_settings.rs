@@ -10,6 +10,13 @@ use mw_model::{DEFAULT_SHELL, EnvVar, Lifetime, Limits, RawText, context_stamp};
 
 use crate::delegation::AgentSettings;
 
+/// The default of [`CallSettings::reply_bytes`].
+pub const REPLY_BYTES: u64 = 8 << 10;
+/// The default of [`CallSettings::stream_bytes`].
+pub const STREAM_BYTES: u64 = 1 << 20;
+/// The default of [`CallSettings::longest_call`], and its maximum.
+pub const LONGEST_CALL_MS: u64 = 240_000;
+
 /// The settings for all calls of a session.
 #[derive(Clone)]
 pub struct CallSettings {
@@ -62,9 +69,9 @@ impl CallSettings {
             session_end: SessionEnd::Keep,
             at_capacity: AtCapacity::Queue,
             context_stamp: context_stamp(SystemClock.now()),
-            reply_bytes: 8 << 10,
-            stream_bytes: 1 << 20,
-            longest_call: Duration::from_secs(240),
+            reply_bytes: REPLY_BYTES,
+            stream_bytes: STREAM_BYTES,
+            longest_call: Duration::from_millis(LONGEST_CALL_MS),
             background: Background::On,
             agents: None,
             policy: Policy::default(),
@@ -74,12 +81,12 @@ impl CallSettings {
     /// Returns the lifetime of tasks that are started with these settings.
     #[must_use]
     pub fn lifetime_of_starts(&self, runtime: &Runtime) -> Lifetime {
-        match (self.lifetime, self.session_end) {
-            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
-            (Lifetime::Session, SessionEnd::Keep) if !runtime.sessions().is_hosted(&self.session) => {
-                Lifetime::Kept
-            }
-            (lifetime, _) => lifetime,
+        match self.lifetime {
+            Lifetime::Session => match self.session_end.lifetime() {
+                Lifetime::Session if !runtime.sessions().is_hosted(&self.session) => Lifetime::Kept,
+                lifetime => lifetime,
+            },
+            lifetime => lifetime,
         }
     }
 }
@@ -91,6 +98,17 @@ pub enum SessionEnd {
     Keep,
     /// The session and its tasks end after a grace period, unless a client reconnects.
     Kill,
+}
+
+impl SessionEnd {
+    /// Returns the lifetime of a task that ends with its session.
+    #[must_use]
+    pub const fn lifetime(self) -> Lifetime {
+        match self {
+            Self::Keep => Lifetime::Session,
+            Self::Kill => Lifetime::Client,
+        }
+    }
 }
 
 /// Whether background tasks are offered.

@@ -8,7 +8,9 @@ use meanwhile::engine::{
     Approval, Condition, GatedCall, Holder, Runtime, TaskRequest, WaitRequest, is_shared,
 };
 use meanwhile::{Error, Filter, Scope, Task};
-use mw_model::{CommandSpec, Dialect, EnvVar, Lifetime, TRACEPARENT_VARIABLE, TaskId, TraceParent};
+use mw_model::{
+    CommandSpec, Dialect, EnvVar, Lifetime, Requester, TRACEPARENT_VARIABLE, TaskId, TraceParent,
+};
 use mw_policy::Tool;
 use serde_json::{Map, Value};
 
@@ -107,7 +109,7 @@ impl<'a> CallContext<'a> {
     /// Checks whether a command may be started.
     pub(crate) fn pass_start(
         &self,
-        request: &TaskRequest,
+        request: &mut TaskRequest,
         added: &[(String, String)],
         tool: Tool,
     ) -> Result<Approval, Error> {
@@ -183,7 +185,7 @@ impl<'a> CallContext<'a> {
     /// Returns the name of the requester for records.
     #[must_use]
     pub fn requester(&self) -> String {
-        format!("session {}", self.call_settings.session)
+        Requester::Session(&self.call_settings.session).to_string()
     }
 
     /// Finds a task of the session by its handle. A prefix of an id is not accepted.
@@ -230,10 +232,14 @@ impl<'a> CallContext<'a> {
         let tasks = page.map(|page| page.tasks).unwrap_or_default();
         tasks.into_iter().filter(|task| !task.status.is_terminal()).collect()
     }
+
+    /// Returns the names of these tasks in the dialect of the call.
+    pub(crate) fn live_handles(&self) -> String {
+        self.live().iter().map(|task| self.dialect.handle(task)).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Sets the parent span of tasks that are started with an environment.
 pub fn put_below(env: &mut Vec<EnvVar>, span: TraceParent) {
-    env.retain(|var| var.name.as_bytes() != TRACEPARENT_VARIABLE.as_bytes());
-    env.push(EnvVar { name: TRACEPARENT_VARIABLE.into(), value: span.to_string().as_str().into() });
+    EnvVar::set(env, TRACEPARENT_VARIABLE, &span.to_string());
 }

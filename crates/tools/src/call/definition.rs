@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::call_settings::Background;
 use super::context::CallContext;
 use super::parameter::{Arguments, Offered, Parameter};
-use super::refusal::Refusal;
+use super::refusal::CallRefusal;
 use super::reply::Reply;
 
 /// A tool of a dialect: its description, and the function that runs a call.
@@ -29,7 +29,7 @@ pub struct ToolDefinition {
     /// The properties of the structured reply with their JSON types: `task_id: string, exit_code: integer|null`.
     pub reply: &'static str,
     /// The function that runs a call.
-    pub run: fn(&Arguments, &CallContext<'_>) -> Result<Reply, Refusal>,
+    pub run: fn(&Arguments, &CallContext<'_>) -> Result<Reply, CallRefusal>,
 }
 
 impl ToolDefinition {
@@ -44,7 +44,7 @@ impl ToolDefinition {
         offered: Offered::WithBackground,
         waits: false,
         reply: "",
-        run: |_, cx| Err(Refusal::argument(cx.tool.name, "has no function")),
+        run: |_, cx| Err(CallRefusal::argument(cx.tool.name, "has no function")),
     };
 
     /// Returns the description for models.
@@ -96,13 +96,13 @@ impl ToolDefinition {
     ///
     /// # Errors
     /// Fails if the call is refused.
-    pub fn call(&self, given: &Map<String, Value>, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+    pub fn call(&self, given: &Map<String, Value>, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
         let arguments = Arguments::read(self.parameters, given)?;
         // A model may send a parameter that is not offered.
         let hidden = self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, cx.background));
         for parameter in hidden {
             if arguments.flag(parameter.name) == Some(true) {
-                return Err(Refusal::NoBackground { flag: parameter.name });
+                return Err(CallRefusal::NoBackground { flag: parameter.name });
             }
         }
         let cx = CallContext { tool: self.tool, ..*cx };

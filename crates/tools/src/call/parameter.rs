@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::refusal::Refusal;
+use super::refusal::CallRefusal;
 
 /// A parameter of a tool.
 #[derive(Clone, Copy, Debug)]
@@ -107,9 +107,10 @@ impl Parameter {
     }
 
     /// Parses the argument. Strings are converted to numbers and flags, and numbers to strings.
-    fn read(&self, given: &Value) -> Result<Value, Refusal> {
-        let wrong =
-            |wanted: &str| Refusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)));
+    fn read(&self, given: &Value) -> Result<Value, CallRefusal> {
+        let wrong = |wanted: &str| {
+            CallRefusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)))
+        };
         let in_range = |range: Range| {
             let number = number(given).ok_or_else(|| wrong("a non-negative number"))?;
             if number < range.least || range.most.is_some_and(|most| number > most) {
@@ -121,7 +122,7 @@ impl Parameter {
             Kind::Text => text(given).map(Value::from).ok_or_else(|| wrong("a string")),
             Kind::Command => match given {
                 Value::String(command) if command.trim().is_empty() => {
-                    Err(Refusal::argument(self.name, "is empty"))
+                    Err(CallRefusal::argument(self.name, "is empty"))
                 }
                 Value::String(_) => Ok(given.clone()),
                 _ => Err(wrong("a string")),
@@ -218,14 +219,16 @@ impl Arguments {
     ///
     /// # Errors
     /// Fails if a required argument is missing, or one has the wrong type.
-    pub fn read(parameters: &[Parameter], given: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub fn read(parameters: &[Parameter], given: &Map<String, Value>) -> Result<Self, CallRefusal> {
         let mut read = Map::new();
         for parameter in parameters {
             match given.get(parameter.name).filter(|value| !value.is_null()) {
                 Some(value) => {
                     read.insert(parameter.name.to_owned(), parameter.read(value)?);
                 }
-                None if parameter.required => return Err(Refusal::argument(parameter.name, "is missing")),
+                None if parameter.required => {
+                    return Err(CallRefusal::argument(parameter.name, "is missing"));
+                }
                 None => {}
             }
         }
@@ -238,7 +241,7 @@ impl Arguments {
         self.0.get(name)?.as_str()
     }
 
-    /// Returns a required string. It is never empty, because parsing refuses that.
+    /// Returns a required string. It may be empty, unless its kind is [`Kind::Command`].
     #[must_use]
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
@@ -287,7 +290,7 @@ mod tests {
         Parameter::optional("stream", Kind::Word(&["both", "stderr"]), ""),
     ];
 
-    fn read(given: &Value) -> Result<Arguments, Refusal> {
+    fn read(given: &Value) -> Result<Arguments, CallRefusal> {
         Arguments::read(&PARAMETERS, given.as_object().unwrap())
     }
 

@@ -4,7 +4,7 @@ use meanwhile::Error;
 
 /// A refusal of a call. Each dialect has its own text for it.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum CallRefusal {
     /// An argument is missing or wrong.
     #[error("{name} {problem}")]
     Argument {
@@ -24,7 +24,7 @@ pub enum Refusal {
     Engine(#[from] Error),
 }
 
-impl Refusal {
+impl CallRefusal {
     /// Refuses an argument.
     #[must_use]
     pub fn argument(name: &str, problem: &str) -> Self {

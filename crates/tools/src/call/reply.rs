@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meanwhile::Task;
 use mw_model::approval::Proposal;
-use mw_model::{News, Notice, RunOrigin, Status, TaskId};
+use mw_model::{Notice, NoticeKind, RunOrigin, Status, TaskId};
 use serde_json::Value;
 
 /// The result of a call: text for the model, the same as data, and what the model knows after reading it.
@@ -45,7 +45,7 @@ pub struct StartedTask {
 
 /// A function that creates the reply to a start of a task that has already ended.
 #[derive(Clone)]
-struct IfOver(Arc<dyn Fn(End) -> Over + Send + Sync>);
+struct IfOver(Arc<dyn Fn(RunEnd) -> Over + Send + Sync>);
 
 impl fmt::Debug for IfOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,24 +55,24 @@ impl fmt::Debug for IfOver {
 
 /// The outcome of a started task.
 #[derive(Clone, Copy, Debug)]
-pub struct End {
+pub struct RunEnd {
     /// The state in the dialect's word, or in ours if the dialect has none.
     pub word: &'static str,
     /// The exit code in the form of the dialect.
     pub exit_code: Option<i32>,
 }
 
-impl End {
+impl RunEnd {
     /// Returns the outcome in a notification. Returns `None` if the notification is not about the end of a run.
     fn of(notice: &Notice, origin: RunOrigin) -> Option<Self> {
-        let News::Ended { cause } = &notice.news else { return None };
+        let NoticeKind::Ended { cause } = &notice.kind else { return None };
         let dialect = notice.dialect.unwrap_or_default();
         let status = match origin {
             // An agent that has answered counts as completed, regardless of its follow-ups.
             RunOrigin::Resume => Status::Completed,
             RunOrigin::First | RunOrigin::Restart => cause.status(),
         };
-        let word = dialect.word(status, Some(cause)).unwrap_or(status.word());
+        let word = dialect.word(status, Some(cause));
         Some(Self { word, exit_code: dialect.exit_code(cause) })
     }
 }
@@ -91,7 +91,7 @@ impl StartedTask {
     /// otherwise.
     #[must_use]
     pub fn over(&self, notice: &Notice) -> Option<Over> {
-        let end = End::of(notice, self.origin).filter(|_| self.is_of(notice))?;
+        let end = RunEnd::of(notice, self.origin).filter(|_| self.is_of(notice))?;
         let Over { text, data } = (self.if_over.0)(end);
         let [first, last] = &self.around;
         Some(Over { text: format!("{first}{text}{last}"), data })
@@ -138,7 +138,7 @@ impl Reply {
 
     /// Sets the task that was started, and the alternative reply in case it has already ended.
     #[must_use]
-    pub fn starting(mut self, task: &Task, if_over: impl Fn(End) -> Over + Send + Sync + 'static) -> Self {
+    pub fn starting(mut self, task: &Task, if_over: impl Fn(RunEnd) -> Over + Send + Sync + 'static) -> Self {
         self.started = Some(StartedTask {
             task: task.id.clone(),
             run: task.state.run(),

@@ -9,7 +9,7 @@ use mw_model::{
     Worktree,
 };
 
-use super::registry::Registry;
+use super::registry::{AgentEntry, Registry};
 use super::worktree;
 
 /// The time after which an agent counts as waiting, once it has printed the line that says so.
@@ -69,29 +69,7 @@ pub fn order(
     settings: &AgentSettings,
     runtime: &Runtime,
 ) -> Result<Started, Error> {
-    let invalid = |message: String, hint: String| Err(Error::invalid(message, hint));
-    let registry = &settings.registry;
-    let names = registry.names().join(", ");
-    let entry = match &call.agent {
-        Some(name) => registry.get(name),
-        None => registry.default_agent(),
-    };
-    let Some(entry) = entry else {
-        let name = call.agent.unwrap_or_default();
-        return invalid(format!("no agent {name:?}"), format!("choose one of {names}"));
-    };
-    if call.prompt.trim().is_empty() {
-        return invalid("the prompt is empty".to_owned(), "describe the work".to_owned());
-    }
-    if settings.depth >= settings.max_depth {
-        return invalid(
-            format!(
-                "agents are already nested {} deep, and subagent.max_depth is {}",
-                settings.depth, settings.max_depth
-            ),
-            "do this yourself, or raise subagent.max_depth".to_owned(),
-        );
-    }
+    let entry = checked(&call, settings)?;
     let made = if call.worktree { Some(new_worktree(&request.cwd)?) } else { None };
     let (worktree, cwd) = match made {
         Some((worktree, inside)) => (Some(worktree), inside),
@@ -110,10 +88,7 @@ pub fn order(
     };
     let mut env = request.env;
     let depth = (DEPTH_VARIABLE.to_owned(), agent.depth.to_string());
-    for (name, value) in entry.env.iter().cloned().chain([depth]) {
-        env.retain(|var| var.name.as_bytes() != name.as_bytes());
-        env.push(EnvVar { name: name.into(), value: value.into() });
-    }
+    entry.env.iter().chain([&depth]).for_each(|(name, value)| EnvVar::set(&mut env, name, value));
     let least_grace = settings.cancel_ms + AFTER_CANCEL_MS;
     let limits = Limits {
         // Only the driver knows whether its agent waits for a person.
@@ -137,6 +112,30 @@ pub fn order(
         worktree::discard(worktree);
     }
     started
+}
+
+/// Returns the entry of the requested agent. Refuses a call that cannot be carried out.
+fn checked<'a>(call: &AgentCall, settings: &'a AgentSettings) -> Result<&'a AgentEntry, Error> {
+    let registry = &settings.registry;
+    let entry = match &call.agent {
+        Some(name) => registry.get(name),
+        None => registry.default_agent(),
+    };
+    let entry = entry.ok_or_else(|| {
+        let name = call.agent.as_deref().unwrap_or_default();
+        Error::invalid(format!("no agent {name:?}"), format!("choose one of {}", registry.names().join(", ")))
+    })?;
+    if call.prompt.trim().is_empty() {
+        return Err(Error::invalid("the prompt is empty", "describe the work"));
+    }
+    if settings.depth >= settings.max_depth {
+        let (depth, most) = (settings.depth, settings.max_depth);
+        return Err(Error::invalid(
+            format!("agents are already nested {depth} deep, and subagent.max_depth is {most}"),
+            "do the work without an agent, or raise subagent.max_depth",
+        ));
+    }
+    Ok(entry)
 }
 
 fn new_worktree(cwd: &Path) -> Result<(Worktree, PathBuf), Error> {

@@ -7,8 +7,8 @@ use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, DialectTools};
-use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Refusal, Reply, ToolDefinition};
+use super::{Dialect, DialectTools, state};
+use crate::call::{Arguments, CallContext, CallRefusal, Kind, Over, Parameter, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::screens::Layout;
 use crate::screens::co_cli::{begun, progress, table};
@@ -21,18 +21,18 @@ const LINES: u64 = 20;
 /// The room that a row of the list takes, without the description.
 const ROW: usize = 80;
 
-pub(super) static DESCRIPTION: Description = Description {
-    definitions: &TOOLS,
+pub(super) static TOOLS: DialectTools = DialectTools {
+    definitions: &DEFINITIONS,
     refuse: |refusal, _, _| refuse(refusal),
     refuse_unopened: refuse,
     command: |text, _| words(text),
     replies_with_objects: true,
     instructions: "Before you start something long, say how long it will take and ask: Run in background? [y/n]. Start it with start_background_task and keep working; check_task_status shows a task, cancel_background_task ends it.",
     layout: Layout::Table,
-    ..Description::DEFAULT
+    ..DialectTools::DEFAULT
 };
 
-static TOOLS: [ToolDefinition; 4] = [
+static DEFINITIONS: [ToolDefinition; 4] = [
     ToolDefinition {
         tool: OWN.tool("start_background_task"),
         title: "Start a background task",
@@ -89,12 +89,12 @@ static TOOLS: [ToolDefinition; 4] = [
     },
 ];
 
-fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let command = arguments.required("command");
     let command = if arguments.flag("shell") == Some(true) {
         CommandSpec::Shell { program: cx.call_settings.shell.clone(), script: command.into() }
     } else {
-        OWN.command(command, &cx.call_settings.shell)?
+        (TOOLS.command)(command, &cx.call_settings.shell)?
     };
     let call = ShellCall {
         cwd: arguments.text("working_directory").map(Into::into),
@@ -108,7 +108,7 @@ fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
     let display = format!("{begun}\n{check}");
     let ends = cx.ends_with_session(&task);
     let data = json!({
-        "task_id": id, "status": OWN.state(&task), "display": display, "ends_with_session": ends,
+        "task_id": id, "status": state(&task, OWN), "display": display, "ends_with_session": ends,
     });
     Ok(shown(data).starting(&task, move |end| {
         let text = format!("{begun}\nIt has already ended ({}), see below.\n{check}", end.word);
@@ -117,11 +117,11 @@ fn start_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
 }
 
 /// Splits a command into words as a shell would.
-fn words(command: &str) -> Result<CommandSpec, Refusal> {
+fn words(command: &str) -> Result<CommandSpec, CallRefusal> {
     let words = shlex::split(command)
-        .ok_or_else(|| Refusal::argument("command", "has an unclosed quote, or ends in a backslash"))?;
+        .ok_or_else(|| CallRefusal::argument("command", "has an unclosed quote, or ends in a backslash"))?;
     if words.is_empty() {
-        return Err(Refusal::argument("command", "is empty"));
+        return Err(CallRefusal::argument("command", "is empty"));
     }
     Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
 }
@@ -132,7 +132,7 @@ fn shown(data: Value) -> Reply {
     Reply::new(text, data)
 }
 
-fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let with_output = arguments.flag("include_output") != Some(false);
     let handle = arguments.required("task_id");
     let read = output(OutputCall::new(handle, StreamChoice::Both, ReadFrom::TailLines(LINES)), cx)?;
@@ -158,7 +158,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
     let duration = duration(task);
     let reply = shown(json!({
         "task_id": id,
-        "status": OWN.state(task),
+        "status": state(task, OWN),
         "duration_seconds": duration,
         "duration": duration,
         "exit_code": task.exit_code,
@@ -173,7 +173,7 @@ fn check_task_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Repl
 
 /// Returns the dialect's word for the state, and the details that the word does not express.
 fn shown_state(task: &Task) -> String {
-    let word = OWN.state(task);
+    let word = state(task, OWN);
     match (task.status, &task.cause) {
         (Status::Cancelling, _) => "cancelling".to_owned(),
         (Status::TimedOut | Status::Lost, Some(cause)) => format!("{word} ({cause})"),
@@ -185,17 +185,17 @@ fn duration(task: &Task) -> Option<f64> {
     task.duration_ms.map(|ms| ms as f64 / 1000.0)
 }
 
-fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let before = cx.task(arguments.required("task_id"))?;
     let id = dated(&before);
     if before.status.is_terminal() {
-        let display = format!("Task {id} is not running (status: {}).", OWN.state(&before));
-        let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
+        let display = format!("Task {id} is not running (status: {}).", state(&before, OWN));
+        let data = json!({"task_id": id, "status": state(&before, OWN), "display": display});
         return Ok(Reply { failed: true, ..shown(data) }.reporting([before.id]));
     }
     let stopped = stop_one(before.id.as_str(), SIGTERM, cx)?;
     let after = &stopped.after;
-    let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
+    let (status, failed) = (state(after, OWN), after.status != Status::Cancelled);
     let display = match after.status {
         Status::Cancelled => format!("Task {id} cancelled."),
         // The task ended before the signal.
@@ -206,11 +206,10 @@ fn cancel_background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result
     Ok(Reply { failed, ..shown(data) }.reporting(stopped.reported()))
 }
 
-fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let wanted = arguments.text("status_filter");
-    let statuses = Status::ALL
-        .into_iter()
-        .filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == Some(word)));
+    let statuses =
+        Status::ALL.into_iter().filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == word));
     let filter = Filter { statuses: statuses.collect(), ..Filter::new(cx.scope()) };
     let room = |task: &Task| title(task).len() + entry(task).to_string().len() + ROW;
     let listed = list(filter, room, cx)?;
@@ -229,7 +228,7 @@ fn entry(task: &Task) -> Value {
     let duration = duration(task);
     json!({
         "task_id": dated(task),
-        "status": OWN.state(task),
+        "status": state(task, OWN),
         "duration": duration,
         "duration_seconds": duration,
         "description": title(task),
@@ -238,9 +237,9 @@ fn entry(task: &Task) -> Value {
     })
 }
 
-fn refuse(refusal: &Refusal) -> Reply {
+fn refuse(refusal: &CallRefusal) -> Reply {
     let display = match refusal {
-        Refusal::Engine(Error::NotFound(id)) => format!("Task {id} not found."),
+        CallRefusal::Engine(Error::NotFound(id)) => format!("Task {id} not found."),
         other => format!("{other}."),
     };
     Reply::failure(display.clone(), json!({"error": display, "display": display}))

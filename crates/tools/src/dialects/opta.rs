@@ -5,8 +5,8 @@ use meanwhile::{Error, Filter, Task};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
-use super::{Description, Dialect, DialectTools, failure};
-use crate::call::{Arguments, CallContext, Kind, Over, Parameter, Range, Refusal, Reply, ToolDefinition};
+use super::{Dialect, DialectTools, failure, state};
+use crate::call::{Arguments, CallContext, CallRefusal, Kind, Over, Parameter, Range, Reply, ToolDefinition};
 use crate::operations::{OutputCall, ShellCall, list, output, start, stop_one};
 use crate::text::{command, quoted};
 use mw_model::seconds;
@@ -17,14 +17,14 @@ const LABEL: usize = 200;
 /// The reader whose position in the output `bg_output` stores.
 const READER: &str = "bg_output";
 
-pub(super) static DESCRIPTION: Description = Description {
-    definitions: &TOOLS,
+pub(super) static TOOLS: DialectTools = DialectTools {
+    definitions: &DEFINITIONS,
     refuse: |refusal, _, cx| refuse(refusal, cx),
     instructions: "Start long commands with bg_start and keep working; bg_status and bg_output show them, bg_kill ends one.",
-    ..Description::DEFAULT
+    ..DialectTools::DEFAULT
 };
 
-static TOOLS: [ToolDefinition; 4] = [
+static DEFINITIONS: [ToolDefinition; 4] = [
     ToolDefinition {
         tool: OWN.tool("bg_start"),
         title: "Start a process",
@@ -95,7 +95,7 @@ static TOOLS: [ToolDefinition; 4] = [
     },
 ];
 
-fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let call = ShellCall {
         title: arguments.text("label").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
@@ -114,7 +114,7 @@ fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusa
     };
     let ends = cx.ends_with_session(&task);
     let data = json!({
-        "id": id, "pid": task.pid, "command": command(&task), "state": OWN.state(&task), "endsWithSession": ends,
+        "id": id, "pid": task.pid, "command": command(&task), "state": state(&task, OWN), "endsWithSession": ends,
     });
     let begun = text.clone();
     Ok(Reply::new(text, data).starting(&task, move |end| Over {
@@ -123,7 +123,7 @@ fn bg_start(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusa
     }))
 }
 
-fn bg_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn bg_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let (tasks, total) = match arguments.text("id").filter(|id| !id.is_empty()) {
         Some(id) => (vec![cx.task(id)?], 1),
         None => {
@@ -145,7 +145,7 @@ fn line(task: &Task) -> String {
     let mut line = format!(
         "id={} state={} pid={} runtime={} cmd={}",
         OWN.handle(task),
-        OWN.state(task),
+        state(task, OWN),
         task.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
         seconds(task.duration_ms.unwrap_or(0)),
         quoted(&command(task))
@@ -181,7 +181,7 @@ fn entry(task: &Task) -> Value {
         "pid": task.pid,
         "command": command(task),
         "label": task.description.as_deref().map(|label| clipped(label, LABEL)),
-        "state": OWN.state(task),
+        "state": state(task, OWN),
         "exitCode": task.exit_code,
         "startedAt": ms(task.started_at.unwrap_or(task.created_at)),
         "endedAt": task.ended_at.map(ms),
@@ -190,7 +190,7 @@ fn entry(task: &Task) -> Value {
     })
 }
 
-fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let wanted = arguments.text("stream").unwrap_or("both");
     let news_only = arguments.flag("since_last_read") != Some(false);
     let parts = if wanted == "both" { 2 } else { 1 };
@@ -237,11 +237,11 @@ fn bg_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refus
     Ok(Reply::new(text, data))
 }
 
-fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let word = arguments.text("signal").unwrap_or("SIGTERM");
-    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is not a signal"))?;
+    let signal = signal_number(word).ok_or_else(|| CallRefusal::argument("signal", "is not a signal"))?;
     let one = stop_one(arguments.required("id"), signal, cx)?;
-    let (handle, state) = (OWN.handle(&one.after), OWN.state(&one.after));
+    let (handle, state) = (OWN.handle(&one.after), state(&one.after, OWN));
     let killed = !one.before.status.is_terminal();
     let text = if killed {
         format!("Process {handle} killed (was running for {})", seconds(one.after.duration_ms.unwrap_or(0)))
@@ -252,14 +252,13 @@ fn bg_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal
     Ok(Reply::new(text, data).reporting(one.reported()))
 }
 
-fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+fn refuse(refusal: &CallRefusal, cx: &CallContext<'_>) -> Reply {
     let text = match refusal {
-        Refusal::Engine(Error::NotFound(id)) => {
+        CallRefusal::Engine(Error::NotFound(id)) => {
             format!("Error: Process not found: Process \"{id}\" not found")
         }
-        Refusal::Engine(Error::AtCapacity { limit }) => {
-            let live: Vec<_> = cx.live().iter().map(|task| OWN.handle(task)).collect();
-            let list = live.join(", ");
+        CallRefusal::Engine(Error::AtCapacity { limit }) => {
+            let list = cx.live_handles();
             format!(
                 "Error: Max concurrent processes ({limit}) reached. Kill a process first. Use bg_kill; running: {list}."
             )

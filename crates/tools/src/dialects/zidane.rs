@@ -5,26 +5,29 @@ use mw_model::TaskKind;
 use mw_model::signal::SIGTERM;
 use serde_json::json;
 
-use super::{Description, Dialect, failure};
-use crate::call::{Arguments, CallContext, Kind, Offered, Over, Parameter, Refusal, Reply, ToolDefinition};
-use crate::operations::{Returned, ShellCall, run, start, stop_one};
-use mw_model::seconds;
+use super::{Dialect, DialectTools, failure, state};
+use crate::call::{
+    Arguments, CallContext, CallRefusal, Kind, Offered, Over, Parameter, Reply, ToolDefinition,
+};
+use crate::operations::{ReturnReason, ShellCall, run, start, stop_one};
+use mw_model::{millis, seconds};
 
 const OWN: Dialect = Dialect::Zidane;
+const LOST: &str = "is lost: its outcome is unknown";
 
-pub(super) static DESCRIPTION: Description = Description {
-    definitions: &TOOLS,
+pub(super) static TOOLS: DialectTools = DialectTools {
+    definitions: &DEFINITIONS,
     refuse: |refusal, _, cx| refuse(refusal, cx),
     instructions: "Start long commands with shell run_in_background and keep working; shell_kill ends one.",
-    ..Description::DEFAULT
+    ..DialectTools::DEFAULT
 };
 
-static TOOLS: [ToolDefinition; 2] = [
+static DEFINITIONS: [ToolDefinition; 2] = [
     ToolDefinition {
         tool: OWN.tool("shell"),
         title: "Run a command",
         about: "Run a shell command and return its output and exit code.",
-        about_background: "Set run_in_background for commands that take long: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop: the notification is the wake-up. Standard input is closed.",
+        about_background: "Set run_in_background for commands that take a long time: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop; wait for the notification. Standard input is closed.",
         parameters: &[
             Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional(
@@ -54,7 +57,7 @@ static TOOLS: [ToolDefinition; 2] = [
     },
 ];
 
-fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let call = ShellCall {
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
@@ -67,8 +70,8 @@ fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> 
     let ran = run(&call, cx)?;
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, cx);
-        let took = seconds(ran.took.as_millis() as u64);
-        let why = if ran.returned == Returned::Moved {
+        let took = seconds(millis(ran.took));
+        let why = if ran.returned == ReturnReason::Moved {
             format!("The user moved the command to the background after {took}:")
         } else {
             format!(
@@ -79,20 +82,15 @@ fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> 
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
-    if let Returned::CutOff(limit) = ran.returned {
-        text.push_str(&format!(
-            "\n[ended: the time limit of a call is {}]",
-            seconds(limit.as_millis() as u64)
-        ));
+    if let ReturnReason::CutOff(limit) = ran.returned {
+        let limit = seconds(millis(limit));
+        text.push_str(&format!("\n[ended: the time limit of a call is {limit}]"));
     }
     if ran.output.left_out > 0 {
         text.push_str(&format!("\n[full output: {}]", ran.task.output_path));
     }
     if code != Some(0) {
-        text.push_str(&format!(
-            "\n[exit code {}]",
-            code.map_or("unknown".to_owned(), |code| code.to_string())
-        ));
+        text.push_str(&format!("\n[exit code {}]", code_word(code)));
     }
     let data = json!({"output": ran.output.text, "exit_code": code});
     Ok(ran.told_by(Reply::new(text, data)))
@@ -130,7 +128,7 @@ fn log_of(task: &Task, cx: &CallContext<'_>) -> String {
     cx.runtime.reader().log_of(task).to_string_lossy().into_owned()
 }
 
-fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let id = arguments.required("task_id");
     // Subagents are not visible in this dialect.
     let task = cx.task(id)?;
@@ -139,8 +137,8 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
     }
     let one = stop_one(task.id.as_str(), SIGTERM, cx)?;
     let (id, log, code) = (name(&one.after, cx), log_of(&one.after, cx), exit_code(&one.after));
-    let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
-    let left = one.before.survivors;
+    let exited = code_word(code);
+    let (left, is_known) = (one.before.survivors, OWN.lists(one.after.status));
     let text = if one.before.status.is_terminal() && left > 0 {
         let (processes, still) = if left == 1 { ("process", "was") } else { ("processes", "were") };
         let now = match one.receipt.survivors.len() {
@@ -149,10 +147,8 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
         };
         format!("{id} had already exited ({exited}); {left} {processes} left behind {now}. Output: {log}")
     } else if one.before.status.is_terminal() {
-        match OWN.word(one.after.status, one.after.cause_value()) {
-            Some(_) => format!("{id} was not running (exited {exited}). Output: {log}"),
-            None => format!("{id} is lost: its outcome is unknown. Output: {log}"),
-        }
+        let why = if is_known { format!("was not running (exited {exited})") } else { LOST.to_owned() };
+        format!("{id} {why}. Output: {log}")
     } else if one.after.started_at.is_none() {
         format!("Killed {id} before it began. Output: {log}")
     } else {
@@ -160,7 +156,7 @@ fn shell_kill(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refu
     };
     let data = json!({
         "task_id": id,
-        "status": OWN.word(one.after.status, one.after.cause_value()),
+        "status": is_known.then(|| state(&one.after, OWN)),
         "exit_code": code,
         "signal": one.after.signal,
         "output_path": log,
@@ -174,16 +170,19 @@ fn exit_code(task: &Task) -> Option<i32> {
     OWN.exit_code(task.cause_value()?)
 }
 
-fn refuse(refusal: &Refusal, cx: &CallContext<'_>) -> Reply {
+fn code_word(code: Option<i32>) -> String {
+    code.map_or("unknown".to_owned(), |code| code.to_string())
+}
+
+fn refuse(refusal: &CallRefusal, cx: &CallContext<'_>) -> Reply {
     // Queued tasks are not listed.
-    let listed =
-        |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
+    let listed = |task: &Task| task.kind == TaskKind::Shell && OWN.lists(task.status);
     let live: Vec<_> = cx.live().into_iter().filter(listed).map(|task| name(&task, cx)).collect();
     let text = match refusal {
-        Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
+        CallRefusal::Engine(Error::NotFound(id)) if live.is_empty() => {
             format!("No task {id:?}. No tasks are running.")
         }
-        Refusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
+        CallRefusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
         other => format!("{other}."),
     };
     failure(text)

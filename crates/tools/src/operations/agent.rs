@@ -7,8 +7,9 @@ use meanwhile::engine::Approval;
 use meanwhile::{Error, Task};
 
 use super::excerpt::Excerpt;
-use super::shell::{Ran, Returned};
-use crate::call::{CallContext, Refusal, WaitDecision};
+use super::shell::{ForegroundRun, ReturnReason};
+use super::wait::await_end;
+use crate::call::{CallContext, CallRefusal, WaitDecision};
 use crate::delegation::{AgentCall, order};
 
 /// A request to another agent.
@@ -32,9 +33,9 @@ pub(crate) struct AgentRequest {
 
 /// Starts another agent in the background.
 /// Fails if no agents are available, or this one cannot be started.
-pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Task, CallRefusal> {
     let Some(settings) = &cx.call_settings.agents else {
-        return Err(Error::invalid("no agents are available", "do it yourself").into());
+        return Err(Error::invalid("no agents are available", "do the work without an agent").into());
     };
     let mut request = cx.request(settings.command(), wanted.cwd.as_deref());
     cx.place(&mut request.env);
@@ -52,27 +53,22 @@ pub(crate) fn delegate(wanted: AgentRequest, cx: &CallContext<'_>) -> Result<Tas
 
 /// Waits for an answer up to the time limit of a call. An agent that takes longer continues.
 /// Fails if the engine fails.
-pub(crate) fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
+pub(crate) fn await_answer(task: &Task, cx: &CallContext<'_>) -> Result<ForegroundRun, CallRefusal> {
     let begun = Instant::now();
     cx.caller.awaits(std::slice::from_ref(&task.id));
-    let request = cx.wait_for_end(task);
-    let mut decision = WaitDecision::Continue;
-    cx.runtime.reader().wait_with(&request, |tasks| {
-        decision = cx.caller.while_waiting(tasks);
-        decision == WaitDecision::Continue
-    })?;
+    let (task, decision) = await_end(task.clone(), cx, || false)?;
     let task = cx.task(task.id.as_str())?;
     let returned = match decision {
-        _ if task.status.is_terminal() => Returned::Over,
-        WaitDecision::Continue => Returned::Late,
-        WaitDecision::Cancel | WaitDecision::Detach => Returned::Left,
+        _ if task.status.is_terminal() => ReturnReason::Over,
+        WaitDecision::Continue => ReturnReason::Late,
+        WaitDecision::Cancel | WaitDecision::Detach => ReturnReason::Left,
     };
     let output = Excerpt::of(&task, cx)?;
-    Ok(Ran { task, returned, took: begun.elapsed(), output })
+    Ok(ForegroundRun { task, returned, took: begun.elapsed(), output })
 }
 
 /// Sends a follow-up to an agent that has answered.
 /// Fails if the task has no answer, is being resumed, or its session no longer exists.
-pub(crate) fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub(crate) fn follow_up(handle: &str, message: &str, cx: &CallContext<'_>) -> Result<Task, CallRefusal> {
     Ok(cx.runtime.starts().resume(cx.resolve(handle)?.as_str(), &cx.scope(), message)?)
 }

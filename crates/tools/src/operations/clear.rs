@@ -1,49 +1,33 @@
 //! Removes finished tasks.
 
 use meanwhile::Filter;
-use meanwhile::engine::{ClearReport, KillRequest, Retained};
-use mw_model::TaskId;
+use meanwhile::engine::{ClearReport, KillRequest};
 
-use crate::call::CallContext;
-use crate::call::Refusal;
+use crate::call::{Arguments, CallContext, CallRefusal};
 
-/// A request to remove tasks.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ClearCall {
-    /// The tasks to remove. If absent, the other fields select them.
-    pub(crate) tasks: Option<Vec<String>>,
-    /// If set, all tasks of this batch are removed.
-    pub(crate) batch: Option<String>,
-    /// Whether live tasks are killed first. Otherwise they are kept.
-    pub(crate) cancel: bool,
-}
-
-/// The result of a removal.
-#[derive(Clone, Debug)]
-pub(crate) struct Cleared {
-    /// The removed tasks.
-    pub(crate) removed: Vec<TaskId>,
-    /// The tasks that were kept, with the reasons.
-    pub(crate) kept: Vec<Retained>,
-}
-
-/// Removes tasks with their logs. Without names and without a batch, all ended tasks of the session are removed.
+/// Removes tasks with their logs: those of `task_ids` and `batch_id`, or all ended tasks of the session. Live tasks are
+/// kept, unless `cancel` is set. Returns a line for each task that was kept as well.
 /// Fails if a task is unknown or the engine fails.
-pub(crate) fn clear(call: &ClearCall, cx: &CallContext<'_>) -> Result<Cleared, Refusal> {
+pub(crate) fn clear(
+    arguments: &Arguments,
+    cx: &CallContext<'_>,
+) -> Result<(ClearReport, String), CallRefusal> {
+    let tasks = arguments.texts("task_ids");
     let mut ids = Vec::new();
-    for handle in call.tasks.iter().flatten() {
+    for handle in tasks.iter().flatten() {
         ids.push(cx.resolve(handle)?);
     }
-    if let Some(batch) = &call.batch {
+    if let Some(batch) = arguments.text("batch_id") {
         ids.extend(cx.batch(batch)?.into_iter().map(|task| task.id));
-    } else if call.tasks.is_none() {
+    } else if tasks.is_none() {
         let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
         let finished = cx.runtime.retention().finished(&all, None)?.into_iter();
         ids.extend(finished.filter(|task| cx.is_own(task)).map(|task| task.id));
     }
     ids.sort();
     ids.dedup();
-    let kill = KillRequest::term(cx.requester());
-    let ClearReport { cleared, kept } = cx.runtime.retention().clear(&ids, call.cancel.then_some(&kill))?;
-    Ok(Cleared { removed: cleared, kept })
+    let kill = (arguments.flag("cancel") == Some(true)).then(|| KillRequest::term(cx.requester()));
+    let report = cx.runtime.retention().clear(&ids, kill.as_ref())?;
+    let lines = report.kept.iter().map(|kept| format!("\n{} kept: {}", kept.id, kept.reason)).collect();
+    Ok((report, lines))
 }

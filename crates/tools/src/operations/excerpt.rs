@@ -2,7 +2,7 @@
 
 use meanwhile::engine::{ReadFrom, ReadReply, ReadRequest, clean_text};
 use meanwhile::{Error, Task};
-use mw_model::{TaskKind, first_bytes};
+use mw_model::{TaskKind, head_with_note};
 
 use crate::call::CallContext;
 
@@ -55,14 +55,8 @@ impl Excerpt {
     /// Returns the head of an answer.
     fn head(answer: &str, most: u64) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let text = without_notifications(&clean_text(answer));
-        match first_bytes(&text, most) {
-            (_, 0) => Self { text, left_out: 0 },
-            (head, left_out) => {
-                let text = format!("{head}\n[… {left_out} bytes omitted …]");
-                Self { text, left_out: left_out as u64 }
-            }
-        }
+        let (text, left_out) = head_with_note(&without_notifications(&clean_text(answer)), most);
+        Self { text, left_out: left_out as u64 }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use meanwhile::{Filter, Task};
 
-use crate::call::CallContext;
-use crate::call::Refusal;
+use crate::call::{CallContext, CallRefusal};
 
 /// A list of tasks that fits into a reply.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub(crate) fn list(
     filter: Filter,
     room: impl Fn(&Task) -> usize,
     cx: &CallContext<'_>,
-) -> Result<Listed, Refusal> {
+) -> Result<Listed, CallRefusal> {
     let page = cx.runtime.tasks().list(&Filter { scope: cx.scope(), ..filter })?;
     let mut tasks = page.tasks;
     shorten(&mut tasks, room, cx);

@@ -19,11 +19,11 @@ mod stop;
 mod wait;
 
 pub(crate) use agent::{AgentRequest, await_answer, delegate, follow_up};
-pub(crate) use clear::{ClearCall, Cleared, clear};
+pub(crate) use clear::clear;
 pub use excerpt::Excerpt;
 pub(crate) use input::type_into;
 pub(crate) use list::{list, shorten};
 pub(crate) use output::{OutputCall, output, search};
-pub use shell::{Ran, Returned, ShellCall, run, start};
-pub(crate) use stop::{StopCall, Stopped, stop, stop_one};
+pub use shell::{ForegroundRun, ReturnReason, ShellCall, run, start};
+pub(crate) use stop::{StopCall, StopResult, stop, stop_one};
 pub(crate) use wait::{WaitCall, wait};

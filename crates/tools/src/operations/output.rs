@@ -4,8 +4,7 @@ use meanwhile::Task;
 use meanwhile::engine::{GrepRequest, Piece, ReadFrom, ReadRequest, StreamChoice};
 
 use super::excerpt::{shown, without_notifications};
-use crate::call::CallContext;
-use crate::call::Refusal;
+use crate::call::{CallContext, CallRefusal};
 
 /// A request to read output.
 #[derive(Clone, Debug)]
@@ -52,7 +51,7 @@ pub(crate) struct OutputReply {
 
 /// Reads output, up to the size of a reply.
 /// Fails if the task is unknown, or its log no longer exists.
-pub(crate) fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, Refusal> {
+pub(crate) fn output(call: OutputCall, cx: &CallContext<'_>) -> Result<OutputReply, CallRefusal> {
     let task = cx.task(&call.task)?;
     let most = (cx.call_settings.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
@@ -91,7 +90,7 @@ pub(crate) struct SearchReply {
 
 /// Searches the output of a task for lines that match a regular expression.
 /// Fails if the task is unknown, its log no longer exists, or the pattern is invalid.
-pub(crate) fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<SearchReply, Refusal> {
+pub(crate) fn search(handle: &str, pattern: &str, cx: &CallContext<'_>) -> Result<SearchReply, CallRefusal> {
     const MAX: usize = 200;
     let task = cx.task(handle)?;
     let request = GrepRequest {

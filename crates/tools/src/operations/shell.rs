@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use meanwhile::Task;
 use meanwhile::engine::{KillRequest, TaskRequest};
+use meanwhile::{Confined, Task};
 use mw_model::{CommandSpec, EnvVar, Io, first_chars};
 
 use super::excerpt::Excerpt;
-use crate::call::{Background, CallContext, Refusal, Reply, WaitDecision};
+use super::wait::await_end;
+use crate::call::{Background, CallContext, CallRefusal, Reply, WaitDecision};
 
 /// A request to run a command.
 #[derive(Clone, Debug)]
@@ -52,10 +53,7 @@ impl ShellCall {
 
     fn request(&self, cx: &CallContext<'_>) -> TaskRequest {
         let mut request = cx.request(self.command.clone(), self.cwd.as_deref());
-        for (name, value) in &self.env {
-            request.env.retain(|var| var.name.as_bytes() != name.as_bytes());
-            request.env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
-        }
+        self.env.iter().for_each(|(name, value)| EnvVar::set(&mut request.env, name, value));
         let timeout = self.run_timeout_ms.or(request.limits.run_timeout_ms);
         request.limits.run_timeout_ms = timeout.filter(|limit| *limit > 0);
         TaskRequest {
@@ -67,7 +65,7 @@ impl ShellCall {
     }
 }
 
-/// Converts a text to one short line. It is shown beside the command of an approval request and must not look like a
+/// Converts a text to one short line. It is shown next to the command of an approval request and must not look like a
 /// part of the command.
 fn one_line(text: &str) -> Option<String> {
     const MAX: usize = 80;
@@ -80,10 +78,10 @@ fn one_line(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// Fails if the command cannot be started.
-pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
+pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, CallRefusal> {
     let mut request = call.request(cx);
     cx.place(&mut request.env);
-    request.approval = cx.pass_start(&request, &call.env, cx.tool)?;
+    request.approval = cx.pass_start(&mut request, &call.env, cx.tool)?;
     let task = cx.runtime.starts().start(&request)?.task;
     cx.note_started(&task);
     Ok(task)
@@ -91,11 +89,11 @@ pub fn start(call: &ShellCall, cx: &CallContext<'_>) -> Result<Task, Refusal> {
 
 /// The result of a foreground command.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct ForegroundRun {
     /// The task. If the call could not wait longer, it is still live and continues in the background.
     pub task: Task,
     /// The reason why the call returned.
-    pub returned: Returned,
+    pub returned: ReturnReason,
     /// The elapsed time.
     pub took: Duration,
     /// The output.
@@ -104,7 +102,7 @@ pub struct Ran {
 
 /// The reason why a foreground call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Returned {
+pub enum ReturnReason {
     /// The command has ended.
     Over,
     /// The time limit of a call was reached. Background tasks are disabled, so the command was killed.
@@ -117,11 +115,11 @@ pub enum Returned {
     Left,
 }
 
-impl Ran {
+impl ForegroundRun {
     /// Creates the result of a command that has ended.
     #[must_use]
     pub const fn over(task: Task, output: Excerpt) -> Self {
-        Self { task, returned: Returned::Over, took: Duration::ZERO, output }
+        Self { task, returned: ReturnReason::Over, took: Duration::ZERO, output }
     }
 
     /// Adds the output so far to the reply about a command that continues.
@@ -163,31 +161,28 @@ impl Ran {
 ///
 /// # Errors
 /// Fails if the command cannot be started, or its log no longer exists.
-pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
+pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<ForegroundRun, CallRefusal> {
     let mut request =
         TaskRequest { uncounted: true, foreground: true, reporter: cx.holder.cloned(), ..call.request(cx) };
-    request.approval = cx.pass_start(&request, &call.env, cx.tool.awaited())?;
+    request.approval = cx.pass_start(&mut request, &call.env, cx.tool.awaited())?;
     let begun = Instant::now();
     let task = cx.runtime.starts().start(&request)?.task;
-    let request = cx.wait_for_end(&task);
-    let mut decision = WaitDecision::Continue;
+    let id = task.id.clone();
     let mut is_moved = false;
-    let waited = cx.runtime.reader().wait_with(&request, |tasks| {
-        decision = cx.caller.while_waiting(tasks);
-        is_moved = cx.runtime.live().is_moved_to_background(&task.id);
-        decision == WaitDecision::Continue && !is_moved
+    let (mut task, decision) = await_end(task, cx, || {
+        is_moved = cx.runtime.live().is_moved_to_background(&id);
+        is_moved
     })?;
-    let mut task = waited.tasks.into_iter().next().unwrap_or(task);
     let returned = match decision {
-        _ if task.status.is_terminal() => Returned::Over,
-        WaitDecision::Cancel | WaitDecision::Detach => Returned::Left,
-        WaitDecision::Continue if is_moved => Returned::Moved,
+        _ if task.status.is_terminal() => ReturnReason::Over,
+        WaitDecision::Cancel | WaitDecision::Detach => ReturnReason::Left,
+        WaitDecision::Continue if is_moved => ReturnReason::Moved,
         WaitDecision::Continue if cx.background == Background::Off => {
-            Returned::CutOff(cx.call_settings.longest_call)
+            ReturnReason::CutOff(cx.call_settings.longest_call)
         }
-        WaitDecision::Continue => Returned::Late,
+        WaitDecision::Continue => ReturnReason::Late,
     };
-    if decision == WaitDecision::Cancel || matches!(returned, Returned::CutOff(_)) {
+    if decision == WaitDecision::Cancel || matches!(returned, ReturnReason::CutOff(_)) {
         let kill = KillRequest::term(cx.requester());
         cx.runtime
             .notifications()
@@ -196,11 +191,14 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<Ran, Refusal> {
         task = cx.task(task.id.as_str())?;
     }
     if !task.status.is_terminal() {
-        task = cx.runtime.live().go_on_in_background(&task.id)?;
+        task = cx.runtime.live().continue_in_background(&task.id)?;
         if let Some(holder) = cx.holder {
             cx.runtime.notifications().release_reservation(&task.id, holder)?;
         }
     }
-    let output = Excerpt::of(&task, cx)?;
-    Ok(Ran { task, returned, took: begun.elapsed(), output })
+    let mut output = Excerpt::of(&task, cx)?;
+    if let Some(advice) = task.confined.as_ref().and_then(Confined::advice) {
+        output.text.push_str(&format!("\n[{advice}]\n"));
+    }
+    Ok(ForegroundRun { task, returned, took: begun.elapsed(), output })
 }

@@ -5,8 +5,7 @@ use meanwhile::{Error, Task};
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
-use crate::call::CallContext;
-use crate::call::Refusal;
+use crate::call::{CallContext, CallRefusal};
 
 /// A request to kill tasks.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub(crate) struct StopCall {
 
 /// The result for one task.
 #[derive(Clone, Debug)]
-pub(crate) struct Stopped {
+pub(crate) struct StopResult {
     /// The task before the kill.
     pub(crate) before: Task,
     /// The task after the kill.
@@ -30,7 +29,7 @@ pub(crate) struct Stopped {
     pub(crate) receipt: KillReceipt,
 }
 
-impl Stopped {
+impl StopResult {
     /// Returns the task, if the reply reports its end.
     pub(crate) fn reported(&self) -> Option<TaskId> {
         self.after.status.is_terminal().then(|| self.after.id.clone())
@@ -39,14 +38,14 @@ impl Stopped {
 
 /// Kills one task with all its processes. An ended task stays unchanged.
 /// Fails like [`stop`].
-pub(crate) fn stop_one(task: &str, signal: i32, cx: &CallContext<'_>) -> Result<Stopped, Refusal> {
+pub(crate) fn stop_one(task: &str, signal: i32, cx: &CallContext<'_>) -> Result<StopResult, CallRefusal> {
     let stopped = stop(&StopCall { tasks: vec![task.to_owned()], batch: None, signal }, cx)?;
     stopped.into_iter().next().ok_or_else(|| Error::NotFound(task.to_owned()).into())
 }
 
 /// Kills tasks with all their processes. Ended tasks stay unchanged.
 /// Fails if a task is unknown or its supervisor cannot be reached.
-pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>, Refusal> {
+pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<StopResult>, CallRefusal> {
     let mut tasks = Vec::new();
     for handle in &call.tasks {
         let task = cx.task(handle)?;
@@ -64,8 +63,9 @@ pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>
     let kills = cx.runtime.notifications().kill_as_owner(&handles, &cx.call_settings.session, &request)?;
     let mut stopped = Vec::new();
     for before in tasks {
-        if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id.as_str()) {
-            stopped.push(Stopped { after: cx.task(before.id.as_str())?, before, receipt: receipt.clone() });
+        if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id) {
+            let after = cx.task(before.id.as_str())?;
+            stopped.push(StopResult { before, after, receipt: receipt.clone() });
         }
     }
     match kills.failures.into_iter().next() {
@@ -73,10 +73,10 @@ pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<Stopped>
         Some(failure) if stopped.is_empty() => Err(failure.error.into()),
         // The reply must also report the tasks that were killed.
         Some(KillFailure { id, error }) => {
-            let each = |one: &Stopped| format!("{} is {}", one.after.id, one.after.status.word());
+            let each = |one: &StopResult| format!("{} is {}", one.after.id, one.after.status.word());
             let others: Vec<_> = stopped.iter().map(each).collect();
             let message = format!("{error}; {}", others.join(", "));
-            Err(Error::Refused { id: id.to_string(), message }.into())
+            Err(Error::Refused { id, message }.into())
         }
     }
 }

@@ -6,8 +6,7 @@ use meanwhile::engine::{Condition, WaitRequest};
 use meanwhile::{Error, Task};
 use mw_model::TaskId;
 
-use crate::call::Refusal;
-use crate::call::{CallContext, WaitDecision};
+use crate::call::{CallContext, CallRefusal, WaitDecision};
 
 /// A request to wait for tasks.
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ impl WaitCall {
 
 /// The result of a wait.
 #[derive(Clone, Debug)]
-pub(crate) struct Waited {
+pub(crate) struct WaitOutcome {
     /// The current state of the tasks, in the requested order.
     pub(crate) tasks: Vec<Task>,
     /// The tasks that met the condition.
@@ -42,7 +41,7 @@ pub(crate) struct Waited {
     pub(crate) timed_out: bool,
 }
 
-impl Waited {
+impl WaitOutcome {
     /// Returns the tasks that have ended.
     pub(crate) fn ended(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.status.is_terminal())
@@ -51,7 +50,7 @@ impl Waited {
 
 /// Waits for tasks. Cancelling a wait changes no task.
 /// Fails if a handle matches several tasks, or the engine fails.
-pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refusal> {
+pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<WaitOutcome, CallRefusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {
         match cx.resolve(&handle) {
@@ -62,7 +61,7 @@ pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refus
         }
     }
     if ids.is_empty() {
-        return Ok(Waited { tasks: Vec::new(), met: Vec::new(), unknown, timed_out: false });
+        return Ok(WaitOutcome { tasks: Vec::new(), met: Vec::new(), unknown, timed_out: false });
     }
     cx.caller.awaits(&ids);
     let longest = cx.call_settings.longest_call;
@@ -77,5 +76,22 @@ pub(crate) fn wait(call: WaitCall, cx: &CallContext<'_>) -> Result<Waited, Refus
         .runtime
         .reader()
         .wait_with(&request, |tasks| cx.caller.while_waiting(tasks) == WaitDecision::Continue)?;
-    Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })
+    Ok(WaitOutcome { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })
+}
+
+/// Waits for the end of a task up to the time limit of a call, until the caller decides otherwise or `leaves` returns
+/// true. Returns the task and the caller's last decision.
+/// Fails if the engine fails.
+pub(super) fn await_end(
+    task: Task,
+    cx: &CallContext<'_>,
+    mut leaves: impl FnMut() -> bool,
+) -> Result<(Task, WaitDecision), CallRefusal> {
+    let request = cx.wait_for_end(&task);
+    let mut decision = WaitDecision::Continue;
+    let waited = cx.runtime.reader().wait_with(&request, |tasks| {
+        decision = cx.caller.while_waiting(tasks);
+        decision == WaitDecision::Continue && !leaves()
+    })?;
+    Ok((waited.tasks.into_iter().next().unwrap_or(task), decision))
 }

@@ -5,7 +5,7 @@ use meanwhile::engine::Runtime;
 use mw_model::Status;
 
 use super::panel::Panel;
-use crate::dialects::{Dialect, DialectTools};
+use crate::dialects::{Dialect, state};
 use crate::text::{beginning, first_line};
 use mw_model::whole_duration;
 
@@ -74,7 +74,7 @@ pub(crate) fn status(task: &Task, output: &str) -> Panel {
 pub(crate) fn completed(task: &Task, output: &str) -> Panel {
     Panel::new("Task Completed")
         .field("Task ID", task.id.as_str())
-        .field("Status", shown_word(OWN.state(task)))
+        .field("Status", shown_word(state(task, OWN)))
         .field("Exit Code", &exit_code(task).to_string())
         .field("Duration", &whole_duration(task.duration_ms.unwrap_or(0)))
         .block("Error", error_text(task).map(|error| first_line(&error)))

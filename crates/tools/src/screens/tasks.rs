@@ -8,7 +8,7 @@ use mw_desk::text::{cell, cut};
 use mw_model::Status;
 
 use super::{co_cli, mycode};
-use crate::dialects::{Dialect, DialectTools};
+use crate::dialects::{Dialect, DialectTools, state};
 use crate::text::title;
 use mw_model::whole_duration;
 
@@ -64,11 +64,6 @@ pub const fn words(layout: Layout, dialect: Dialect) -> &'static [&'static str] 
     layout.speaker(dialect).words()
 }
 
-/// Returns a dialect's word for the state of a task, or ours if it has none.
-fn state(task: &Task, dialect: Dialect) -> &'static str {
-    dialect.word(task.status, task.cause_value()).unwrap_or(task.status.word())
-}
-
 /// Draws a started task.
 #[must_use]
 pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
@@ -106,7 +101,7 @@ fn plain(tasks: &[&Task], dialect: Dialect) -> String {
         let (id, title) = (cell(&dialect.handle(*task), 15), cell(cut(&title(task), 30), 32));
         drawn.push_str(&format!("{icon} {id} {title} {}\n", elapsed(task)));
     }
-    drawn.push_str(&format!("{rule}\n{}", dialect.list_hint()));
+    drawn.push_str(&format!("{rule}\n{}", DialectTools::of(dialect).list_hint));
     drawn
 }
 

@@ -262,8 +262,8 @@ fn a_cancel_reports_the_real_outcome() {
     let task = world.over(&id);
     assert_eq!(task.exit_code, Some(3));
     let word = Dialect::CoCli.word(task.status, task.cause_value());
-    assert_eq!(reply.data["status"].as_str(), word, "{} {task:?}", reply.text);
-    assert_eq!(reply.failed, word != Some("cancelled"), "{}", reply.text);
+    assert_eq!(reply.data["status"].as_str(), Some(word), "{} {task:?}", reply.text);
+    assert_eq!(reply.failed, word != "cancelled", "{}", reply.text);
 }
 
 /// Format L9.

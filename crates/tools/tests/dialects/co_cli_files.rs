@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use meanwhile::engine::model::wire::Metadata;
 use meanwhile::engine::{KillRequest, Runtime, TaskRequest};
-use meanwhile::model::wire::Metadata;
 use meanwhile::settings::{RedactSettings, SecretPattern};
 use meanwhile::{Scope, Settings, Task};
 use mw_model::{CommandSpec, EnvVar};
@@ -155,11 +155,7 @@ fn changes_to_the_metadata_file_have_no_effect() {
     view["status"] = "completed".into();
     view["exit_code"] = 0.into();
     fs::write(&path, view.to_string()).unwrap();
-    for file in fs::read_dir(world.home.state()).unwrap().flatten() {
-        if file.file_name().to_string_lossy().starts_with("meanwhile.db") {
-            fs::remove_file(file.path()).unwrap();
-        }
-    }
+    world.home.delete_database();
     assert_eq!(world.home.status(task.id.as_str())["exit_code"], 3);
 }
 

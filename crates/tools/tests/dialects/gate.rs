@@ -82,7 +82,8 @@ fn policy_knows_every_tool_of_every_dialect() {
             names.sort_unstable();
             names
         };
-        let offered = dialect.definitions().iter().map(|definition| definition.tool.name).collect();
+        let offered =
+            DialectTools::of(dialect).definitions.iter().map(|definition| definition.tool.name).collect();
         let listed = dialect.tools().iter().map(|tool| tool.name).collect();
         assert_eq!(sorted(offered), sorted(listed), "{dialect:?}");
     }

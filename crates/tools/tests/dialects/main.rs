@@ -1,6 +1,6 @@
 //! Tests of the dialects by their source documents, on a real home with real processes.
 //!
-//! Tasks run under the executables of `mw-cli`; a build of the whole workspace puts them beside the tests.
+//! Tasks run under the executables of `mw-cli`; a build of the whole workspace puts them next to the tests.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::unwrap_used,

@@ -72,6 +72,21 @@ fn invalid_arguments_are_refused_by_name() {
     assert_eq!(world.tasks().len(), 1);
 }
 
+#[test]
+fn an_empty_required_text_is_refused_with_the_reason() {
+    let world = World::new(Dialect::Canonical);
+    for (tool, given, reason) in [
+        ("shell", json!({"command": " "}), "command is empty"),
+        ("task_output", json!({"task_id": ""}), "no task \"\""),
+        ("task_input", json!({"task_id": "", "text": "x"}), "no task \"\""),
+        ("task_resume", json!({"task_id": "", "message": "x"}), "no task \"\""),
+    ] {
+        let reply = world.refused(tool, given);
+        assert!(reply.text.starts_with(reason), "{tool}: {}", reply.text);
+    }
+    assert_eq!(world.tasks().len(), 0);
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

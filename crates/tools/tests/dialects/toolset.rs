@@ -27,7 +27,7 @@ fn names(tools: &Toolset, background: Background) -> Vec<String> {
 #[test]
 fn every_tool_is_described_completely() {
     const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-    for definition in Dialect::ALL.into_iter().flat_map(DialectTools::definitions) {
+    for definition in Dialect::ALL.into_iter().flat_map(|dialect| DialectTools::of(dialect).definitions) {
         let name = definition.tool.name;
         assert!(!name.is_empty() && !definition.title.is_empty() && !definition.about.is_empty(), "{name}");
         for field in definition.reply.split(", ") {

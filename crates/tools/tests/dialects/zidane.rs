@@ -26,7 +26,9 @@ fn zidane_adds_one_flag_and_one_tool() {
     assert_eq!(shell["properties"]["env"]["additionalProperties"]["type"], "string");
     assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
     // The description tells the model not to poll.
-    for part in ["run_in_background", "<task-notification>", "read_file", "not sleep", "wake-up"] {
+    for part in
+        ["run_in_background", "<task-notification>", "read_file", "not sleep", "wait for the notification"]
+    {
         assert!(specs[0].description.contains(part), "{part}");
     }
 }

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 
-use meanwhile::model::{Timestamp, visible};
-use mw_desk::chat::{ChatQuestion, Reply};
+use meanwhile::engine::model::{Timestamp, visible};
+use mw_desk::OpenRequest;
+use mw_desk::chat_protocol::ApprovalReply;
 use ratatui::text::{Line, Span};
 
 use crate::screen::{ReadPosition, wrap};
@@ -20,7 +21,7 @@ const WRITING_MICROS: i64 = 1_000_000;
 /// The open questions, in order.
 #[derive(Default)]
 pub(super) struct Questions {
-    queue: VecDeque<ChatQuestion>,
+    queue: VecDeque<OpenRequest>,
     /// Whether the questions are set aside until a key shows them again.
     is_aside: bool,
     shown: Option<Shown>,
@@ -30,7 +31,7 @@ pub(super) struct Questions {
 
 /// The question that is on the screen.
 pub(super) struct Shown {
-    pub(super) question: ChatQuestion,
+    pub(super) question: OpenRequest,
     /// The text, wrapped to the width of the screen.
     pub(super) lines: Vec<Line<'static>>,
     width: usize,
@@ -43,7 +44,9 @@ pub(super) struct Shown {
 /// The meaning of a key for the question on screen.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    Answer(String, Reply),
+    Answer(String, ApprovalReply),
+    /// Deny this request, and tell the agent why.
+    Because(String),
     /// The key was meant for the text.
     Text,
     Nothing,
@@ -64,7 +67,7 @@ impl Questions {
 
     /// Adds a request. While the user is typing, it waits. Otherwise it is shown, together with requests that were set
     /// aside.
-    pub(super) fn ask(&mut self, question: ChatQuestion, is_text_there: bool, now: Timestamp) {
+    pub(super) fn ask(&mut self, question: OpenRequest, is_text_there: bool, now: Timestamp) {
         if self.shown.is_none() {
             let is_writing = self.written_at.is_some_and(|at| is_within(WRITING_MICROS, at, now));
             self.is_aside = is_text_there || is_writing;
@@ -130,18 +133,18 @@ impl Questions {
             return Meaning::Nothing;
         }
         let reply = match c {
-            'y' => Reply::Once,
-            's' if shown.question.for_session => Reply::Session,
-            'n' => Reply::Deny,
+            'y' => ApprovalReply::Once,
+            's' | 'a' if shown.question.for_session => ApprovalReply::Session,
+            'n' | 'b' => ApprovalReply::Deny,
             _ => return Meaning::Text,
         };
         match reply {
             _ if is_early => Meaning::Text,
-            Reply::Once | Reply::Session if !shown.is_read() => Meaning::Nothing,
-            Reply::Once | Reply::Session | Reply::Deny => {
+            ApprovalReply::Once | ApprovalReply::Session if !shown.is_read() => Meaning::Nothing,
+            ApprovalReply::Once | ApprovalReply::Session | ApprovalReply::Deny => {
                 let id = shown.question.id.clone();
                 self.settle(&id);
-                Meaning::Answer(id, reply)
+                if c == 'b' { Meaning::Because(id) } else { Meaning::Answer(id, reply) }
             }
         }
     }
@@ -162,7 +165,7 @@ impl Questions {
 }
 
 impl Shown {
-    fn new(question: &ChatQuestion, width: usize, since: Timestamp) -> Self {
+    fn new(question: &OpenRequest, width: usize, since: Timestamp) -> Self {
         // The text may come from any agent, so hidden characters are made visible.
         let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
         let lines = question.lines.iter().flat_map(wrapped).collect();

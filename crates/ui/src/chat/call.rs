@@ -1,23 +1,27 @@
 //! Draws a tool call: one line, and its result below it when it is expanded.
 
-use std::borrow::Cow;
-
 use meanwhile::model::Status;
-use mw_desk::chat::{ToolContent, ToolState, ToolUpdate};
+use mw_desk::chat_protocol::{ToolContent, ToolState, ToolUpdate};
 use mw_desk::text::{bytes, columns, count, shortened};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::diff::{Changed, changed};
+use super::highlight::{self, Language};
 use crate::screen::{Theme, wrap};
 
 /// The maximum number of lines of an expanded tool call.
 const MAX_LINES: usize = 200;
 const MAX_BYTES: usize = 64 << 10;
 
+/// How the title of a call begins that has started a command in the background.
+const IN_BACKGROUND: &str = "in the background as ";
+/// The maximum number of lines of a diff that is shown although its call is not expanded.
+const MAX_DIFF_LINES: usize = 24;
+
 /// A tool call and its display state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct ToolItem {
     pub(super) id: String,
     title: String,
     state: ToolState,
@@ -27,32 +31,41 @@ pub(super) struct Call {
     pub(super) is_unfolded: bool,
 }
 
-impl Call {
-    pub(super) fn new(news: ToolUpdate) -> Self {
+impl ToolItem {
+    pub(super) fn new(update: ToolUpdate) -> Self {
         let mut call = Self {
-            title: news.id.clone(),
-            id: news.id.clone(),
+            title: update.id.clone(),
+            id: update.id.clone(),
             state: ToolState::Pending,
             content: Vec::new(),
             amount: None,
             is_unfolded: false,
         };
-        call.take(news);
+        call.take(update);
         call
     }
 
     /// Applies an update. Absent fields stay unchanged.
-    pub(super) fn take(&mut self, news: ToolUpdate) {
-        if let Some(title) = news.title {
+    pub(super) fn take(&mut self, update: ToolUpdate) {
+        if let Some(title) = update.title {
             self.title = title;
         }
-        if let Some(state) = news.state {
+        if let Some(state) = update.state {
             self.state = state;
         }
-        if let Some(content) = news.content {
+        if let Some(content) = update.content {
             self.content = content;
             self.amount = None;
         }
+    }
+
+    /// Returns the last line of the result of a failed call.
+    fn why_failed(&self) -> Option<&str> {
+        let text = self.content.iter().rev().find_map(|part| match part {
+            ToolContent::Text { text } => text.lines().map(str::trim).rfind(|line| !line.is_empty()),
+            ToolContent::Diff { .. } => None,
+        });
+        text.filter(|_| self.state == ToolState::Failed)
     }
 
     /// Returns whether the call has ended.
@@ -65,15 +78,19 @@ impl Call {
         let (sign, status) = match self.state {
             ToolState::Pending | ToolState::Running if !is_turn_open => ("■", Status::Cancelled),
             ToolState::Pending => ("○", Status::Pending),
-            ToolState::Running => ("⏳", Status::Running),
+            ToolState::Running => ("◐", Status::Running),
+            // The call has ended, but the command that it started has not.
+            ToolState::Done if self.title.starts_with(IN_BACKGROUND) => ("⌁", Status::Running),
             ToolState::Done => ("✓", Status::Completed),
             ToolState::Failed => ("✗", Status::Failed),
         };
         let content = &self.content;
         let amount = *self.amount.get_or_insert_with(|| content.iter().map(lines_in).sum());
-        let note = match amount {
-            0 => String::new(),
-            lines => format!("  ({})", count(lines, "line", "lines")),
+        let note = match (amount, self.why_failed()) {
+            (0, _) => String::new(),
+            // The last line of a failed call says how it ended.
+            (_, Some(why)) => format!("  {}", shortened(why, width / 2)),
+            (lines, None) => format!("  ({})", count(lines, "line", "lines")),
         };
         let title = self.title.lines().next().unwrap_or_default();
         let room = width.saturating_sub(columns(&note) + 3).max(1);
@@ -82,22 +99,37 @@ impl Call {
             Span::raw(shortened(title, room)),
             Span::styled(note, theme.dim),
         ])];
+        let is_diff = |part: &ToolContent| matches!(part, ToolContent::Diff { .. });
         if self.is_unfolded {
-            self.draw_content(amount, width, theme, &mut lines);
+            self.draw_content((amount, MAX_LINES), |_| true, width, theme, &mut lines);
+        } else if self.content.iter().any(is_diff) {
+            let amount = self.content.iter().filter(|part| is_diff(part)).map(lines_in).sum();
+            self.draw_content((amount, MAX_DIFF_LINES), is_diff, width, theme, &mut lines);
         }
         lines
     }
 
-    fn draw_content(&self, amount: usize, width: usize, theme: &Theme, lines: &mut Vec<Line<'static>>) {
-        let title = self.title.lines().skip(1).map(|line| (Cow::Borrowed(line), Style::new()));
-        let content = self.content.iter().flat_map(|part| drawn(part, theme));
+    /// Draws the wanted parts of the content: `amount` lines, of which at most `most` are shown.
+    fn draw_content(
+        &self,
+        (amount, most): (usize, usize),
+        is_wanted: impl Fn(&ToolContent) -> bool,
+        width: usize,
+        theme: &Theme,
+        lines: &mut Vec<Line<'static>>,
+    ) {
+        let plain = |line: &str| vec![Span::raw(line.to_owned())];
+        let rest = || self.title.lines().skip(1).filter(|_| self.is_unfolded);
+        let content = self.content.iter().filter(|part| is_wanted(part)).flat_map(|part| drawn(part, theme));
         let mut room = MAX_BYTES;
-        let mut left = self.title.lines().skip(1).count() + amount;
+        let mut left = rest().count() + amount;
         let mut cut = 0;
-        for (text, style) in title.chain(content).take(MAX_LINES) {
-            let end = text.floor_char_boundary(room);
-            lines.extend(wrap(&[Span::styled(text[..end].to_owned(), style)], width, "  ", "  "));
-            (room, left, cut) = (room - end, left - 1, text.len() - end);
+        for spans in rest().map(plain).chain(content).take(most) {
+            let length = spans.iter().map(|span| span.content.len()).sum::<usize>();
+            let spans = shortened_to(spans, room);
+            let end = spans.iter().map(|span| span.content.len()).sum::<usize>();
+            lines.extend(wrap(&spans, width, "  ", "  "));
+            (room, left, cut) = (room - end, left - 1, length - end);
             if room == 0 || cut > 0 {
                 break;
             }
@@ -107,10 +139,22 @@ impl Call {
             lines.push(Line::from(Span::styled(text, theme.dim)));
         }
         if left > 0 {
-            let text = format!("  … {}", count(left, "more line", "more lines"));
+            let hint = if self.is_unfolded { "" } else { " (Ctrl-O)" };
+            let text = format!("  … {}{hint}", count(left, "more line", "more lines"));
             lines.push(Line::from(Span::styled(text, theme.dim)));
         }
     }
+}
+
+/// Cuts spans to a number of bytes.
+fn shortened_to(mut spans: Vec<Span<'static>>, bytes: usize) -> Vec<Span<'static>> {
+    let mut room = bytes;
+    for span in &mut spans {
+        let end = span.content.floor_char_boundary(room);
+        span.content.to_mut().truncate(end);
+        room -= end;
+    }
+    spans
 }
 
 fn lines_in(part: &ToolContent) -> usize {
@@ -121,22 +165,30 @@ fn lines_in(part: &ToolContent) -> usize {
 }
 
 /// Returns the lines of a part of the content lazily.
-fn drawn<'a>(part: &'a ToolContent, theme: &Theme) -> Box<dyn Iterator<Item = (Cow<'a, str>, Style)> + 'a> {
+fn drawn<'a>(part: &'a ToolContent, theme: &'a Theme) -> Box<dyn Iterator<Item = Vec<Span<'static>>> + 'a> {
     match part {
         ToolContent::Text { text } => {
-            let style = theme.dim;
-            Box::new(text.lines().map(move |line| (line.into(), style)))
+            Box::new(text.lines().map(|line| vec![Span::styled(line.to_owned(), theme.dim)]))
         }
         ToolContent::Diff { path, old, new } => {
-            let (title, dim) = (theme.title, theme.dim);
+            let language = Language::named(path);
             let (added, removed) = (theme.status(Status::Completed), theme.status(Status::Failed));
-            let lines = changed(old, new).into_iter().map(move |line| match line {
-                Changed::Same(line) => (format!("  {line}").into(), dim),
-                Changed::Removed(line) => (format!("- {line}").into(), removed),
-                Changed::Added(line) => (format!("+ {line}").into(), added),
-                Changed::Gap => ("⋯".into(), dim),
+            let lines = changed(old, new).into_iter().map(move |line| {
+                let (sign, text, style) = match line {
+                    Changed::Same(line) => ("  ", line, theme.dim),
+                    Changed::Removed(line) => ("- ", line, removed),
+                    Changed::Added(line) => ("+ ", line, added),
+                    Changed::Gap => ("⋯", "", theme.dim),
+                };
+                // Removed lines keep one colour, so that both sides can be told apart at a glance.
+                let language = language.filter(|_| matches!(line, Changed::Added(_)));
+                let base = if language.is_some() { Style::new() } else { style };
+                let mut spans = vec![Span::styled(sign, style)];
+                spans.extend(highlight::spans(text, language, base, theme));
+                spans
             });
-            Box::new(std::iter::once((path.as_str().into(), title)).chain(lines))
+            let title = vec![Span::styled(path.clone(), theme.title)];
+            Box::new(std::iter::once(title).chain(lines))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Draws dialog boxes over the conversation.
 
-use mw_desk::chat::ChatTask;
+use mw_desk::chat_protocol::ChatTask;
 use mw_desk::rows::icon;
 use mw_desk::text::{columns, count, duration, shortened, shortened_path};
 use ratatui::buffer::Buffer;
@@ -161,16 +161,17 @@ fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {
         several => format!(" {asks} (1 of {several}) "),
     };
     let yes = if shown.is_read() { "y  yes" } else { "y  yes (read to the end first: PageDown)" };
-    let session = shown.question.for_session.then_some("s  yes, and for the same command in this session");
-    let mut answers: Vec<_> = [Some(yes), session, Some("n  no"), Some("Esc  later (Ctrl-Y)")]
-        .into_iter()
-        .flatten()
-        .map(str::to_owned)
-        .collect();
+    let session = shown.question.for_session.then_some("s  always, in this session");
+    let mut answers: Vec<_> =
+        [Some(yes), session, Some("n  no"), Some("b  no, because …"), Some("Esc  later (Ctrl-Y)")]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect();
     if inner_height(state.size.1) < (answers.len() + 1) + shown.lines.len().min(FEW_ROWS) {
         let yes = if shown.is_read() { "y yes" } else { "PageDown" };
         let session = if shown.question.for_session { "  s session" } else { "" };
-        answers = vec![format!("{yes}{session}  n no  Esc later")];
+        answers = vec![format!("{yes}{session}  n no  b why not  Esc later")];
     }
     let mut dialog = Dialog { lines: (&shown.lines).into(), answers, ..Dialog::new(&title, Vec::new(), &[]) };
     dialog.top = shown.position.top(dialog.rows(inner_height(state.size.1)), shown.lines.len());

@@ -1,13 +1,13 @@
 //! Handles keys in dialog boxes.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use mw_desk::chat::{ChatOrder, ChatTask};
+use mw_desk::chat_protocol::{ApprovalReply, ChatOrder, ChatTask};
 
 use super::asked::Meaning;
 use super::dialog;
 use super::state::{Effect, Leaving, Modal, State, Target};
 use super::update::{in_talk, page};
-use crate::screen::Request;
+use crate::screen::{TerminalRequest, TextField};
 
 pub(super) fn in_question(state: &mut State, key: KeyEvent) {
     let rows = dialog::question_rows(state);
@@ -23,6 +23,14 @@ pub(super) fn in_question(state: &mut State, key: KeyEvent) {
         KeyCode::Char(c) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => {
             match state.questions.typed(c, state.now) {
                 Meaning::Answer(id, reply) => state.order(ChatOrder::Answer(id, reply)),
+                Meaning::Because(id) => {
+                    state.order(ChatOrder::Answer(id, ApprovalReply::Deny));
+                    // Further requests wait until the reason is written.
+                    state.questions.set_aside();
+                    if state.composer.is_empty() {
+                        state.composer.field = TextField::new("No, because ");
+                    }
+                }
                 Meaning::Text if state.modal == Modal::None => {
                     state.questions.set_aside();
                     in_talk(state, key);
@@ -37,9 +45,9 @@ pub(super) fn in_question(state: &mut State, key: KeyEvent) {
 pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) {
     let is_plain = key.modifiers.is_empty();
     match key.code {
-        KeyCode::Char('y') | KeyCode::Enter if is_plain => state.request(Request::Quit),
+        KeyCode::Char('y') | KeyCode::Enter if is_plain => state.request(TerminalRequest::Quit),
         // The user can leave even if the process behind the screen does not answer.
-        KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => state.request(Request::Quit),
+        KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => state.request(TerminalRequest::Quit),
         KeyCode::Char('n') | KeyCode::Esc if is_plain => state.modal = Modal::None,
         _ => {}
     }
@@ -59,7 +67,7 @@ pub(super) fn confirm_quit(state: &mut State, looked: Result<Vec<ChatTask>, Stri
         return;
     }
     state.modal = Modal::Leave(match looked {
-        Ok(tasks) if tasks.is_empty() => return state.request(Request::Quit),
+        Ok(tasks) if tasks.is_empty() => return state.request(TerminalRequest::Quit),
         Ok(_) => Leaving::Warned,
         Err(why) => Leaving::Unseen(why),
     });

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use meanwhile::model::{Notice, Status};
-use mw_desk::chat::{Entry, Reply};
+use mw_desk::chat_protocol::{ApprovalReply, ChatEntry};
 use mw_desk::text::shortened;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::call::Call;
+use super::call::ToolItem;
 use super::markdown::{self, ResumePoint};
 use crate::screen::{Theme, wrap};
 
@@ -27,10 +27,10 @@ pub(super) struct Item {
 pub(super) enum Kind {
     Said(String),
     Thought(String),
-    Tool(Call),
+    Tool(ToolItem),
     Plan(Vec<(String, String)>),
     /// An entry that never changes.
-    Entry(Entry),
+    Entry(ChatEntry),
 }
 
 /// An index of the items that can still change. It keeps lookups fast in a long turn.
@@ -42,36 +42,37 @@ pub(super) struct Index {
 }
 
 /// Adds an entry. Returns the indices of changed items.
-pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Vec<usize> {
+pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: ChatEntry) -> Vec<usize> {
     let mut changed = match &entry {
-        Entry::User { .. } | Entry::Delivered { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
-            close(items)
-        }
+        ChatEntry::User { .. }
+        | ChatEntry::Delivered { .. }
+        | ChatEntry::TurnEnded { .. }
+        | ChatEntry::Opened { .. } => close(items),
         _ => Vec::new(),
     };
     // An entry that is not from the agent must not split the agent's sentence, so it is placed below.
     let last =
         items.iter().rposition(|item| !matches!(item.kind, Kind::Entry(_))).filter(|at| items[*at].is_open);
-    let is_begun = items.iter().any(|item| !matches!(item.kind, Kind::Entry(Entry::Notice { .. })));
+    let is_begun = items.iter().any(|item| !matches!(item.kind, Kind::Entry(ChatEntry::Notice { .. })));
     let kind = match (entry, last.map(|at| &mut items[at].kind)) {
-        (Entry::Said { text }, Some(Kind::Said(before)))
-        | (Entry::Thought { text }, Some(Kind::Thought(before))) => {
+        (ChatEntry::Said { text }, Some(Kind::Said(before)))
+        | (ChatEntry::Thought { text }, Some(Kind::Thought(before))) => {
             before.push_str(&text);
             return last.into_iter().collect();
         }
-        (Entry::Said { text }, _) => Kind::Said(text),
-        (Entry::Thought { text }, _) => Kind::Thought(text),
-        (Entry::Tool(news), _) => match index.call(items, &news.id, news.title.is_some()) {
+        (ChatEntry::Said { text }, _) => Kind::Said(text),
+        (ChatEntry::Thought { text }, _) => Kind::Thought(text),
+        (ChatEntry::Tool(update), _) => match index.call(items, &update.id, update.title.is_some()) {
             Some((at, call)) => {
-                call.take(news);
+                call.take(update);
                 return vec![at];
             }
             None => {
-                index.calls.insert(news.id.clone(), items.len());
-                Kind::Tool(Call::new(news))
+                index.calls.insert(update.id.clone(), items.len());
+                Kind::Tool(ToolItem::new(update))
             }
         },
-        (Entry::Plan { steps }, _) => match index.plan(items) {
+        (ChatEntry::Plan { steps }, _) => match index.plan(items) {
             Some((at, before)) => {
                 *before = steps;
                 return vec![at];
@@ -81,13 +82,13 @@ pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Ve
                 Kind::Plan(steps)
             }
         },
-        (Entry::Opened { .. }, _) if !is_begun => return changed,
+        (ChatEntry::Opened { .. }, _) if !is_begun => return changed,
         (
-            Entry::Delivered { .. }
-            | Entry::TurnEnded { early: None }
-            | Entry::Joined { .. }
-            | Entry::NotReceived { .. }
-            | Entry::Waits { .. },
+            ChatEntry::Delivered { .. }
+            | ChatEntry::TurnEnded { early: None }
+            | ChatEntry::Joined { .. }
+            | ChatEntry::NotReceived { .. }
+            | ChatEntry::Waits { .. },
             _,
         ) => return changed,
         (entry, _) => Kind::Entry(entry),
@@ -115,7 +116,7 @@ fn close(items: &mut [Item]) -> Vec<usize> {
 impl Index {
     /// Finds a call by its id. Ids are unique only within a turn. A late update may refer to a call of an earlier turn,
     /// but an entry that begins a call never does.
-    fn call<'a>(&self, items: &'a mut [Item], id: &str, is_named: bool) -> Option<(usize, &'a mut Call)> {
+    fn call<'a>(&self, items: &'a mut [Item], id: &str, is_named: bool) -> Option<(usize, &'a mut ToolItem)> {
         let at = *self.calls.get(id)?;
         let item = items.get_mut(at).filter(|item| item.is_open || !is_named)?;
         match &mut item.kind {
@@ -158,30 +159,32 @@ impl Item {
 }
 
 /// Draws an entry that does not change.
-fn draw(entry: &Entry, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn draw(entry: &ChatEntry, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     match entry {
-        Entry::Opened { .. } => spaced(vec![styled("── resumed ──", theme.dim)]),
-        Entry::User { text } => spaced(prompted("❯ ", text, width, theme.accent)),
-        Entry::Command { text } => spaced(prompted("❯ ", text, width, theme.title)),
-        Entry::Printed { text } => text.lines().flat_map(|line| plain(line, width, Style::new())).collect(),
-        Entry::Notice { notice } => {
+        ChatEntry::Opened { .. } => spaced(vec![styled("── resumed ──", theme.dim)]),
+        ChatEntry::User { text } => spaced(prompted("❯ ", text, width, theme.accent)),
+        ChatEntry::Command { text } => spaced(prompted("❯ ", text, width, theme.title)),
+        ChatEntry::Printed { text } => {
+            text.lines().flat_map(|line| plain(line, width, Style::new())).collect()
+        }
+        ChatEntry::Notice { notice } => {
             let mut lines = plain(&banner(notice), width, banner_style(notice, theme));
             lines.push(styled(&shortened(&format!("  {}", notice.command), width), theme.dim));
             spaced(lines)
         }
-        Entry::Mode { mode } => plain(&format!("mode: {mode}"), width, theme.dim),
-        Entry::Answered { what, reply } => {
+        ChatEntry::Mode { mode } => plain(&format!("mode: {mode}"), width, theme.dim),
+        ChatEntry::Answered { what, reply } => {
             let word = match reply {
-                Reply::Once => "✓ allowed",
-                Reply::Session => "✓ allowed for the session",
-                Reply::Deny => "✗ denied",
+                ApprovalReply::Once => "✓ allowed",
+                ApprovalReply::Session => "✓ allowed for the session",
+                ApprovalReply::Deny => "✗ denied",
             };
             plain(&format!("{word}: {what}"), width, theme.dim)
         }
-        Entry::TurnEnded { early: Some(why) } => {
+        ChatEntry::TurnEnded { early: Some(why) } => {
             plain(&format!("■ stopped: {why}"), width, theme.status(Status::Cancelled))
         }
-        Entry::Note { text } => plain(&format!("! {text}"), width, theme.error),
+        ChatEntry::Note { text } => plain(&format!("! {text}"), width, theme.error),
         _ => Vec::new(),
     }
 }
@@ -194,7 +197,7 @@ fn banner(notice: &Notice) -> String {
 }
 
 fn banner_style(notice: &Notice, theme: &Theme) -> Style {
-    match (notice.news.status(), notice.news.exit_code()) {
+    match (notice.kind.status(), notice.kind.exit_code()) {
         ("exited", Some(0)) => theme.dim,
         ("ready", _) => theme.status(Status::Completed),
         ("exited" | "stalled" | "skipped", _) => theme.status(Status::Cancelled),

@@ -5,6 +5,7 @@ use meanwhile::model::Status;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::highlight::{self, Language};
 use super::table;
 use crate::screen::{Theme, wrap};
 
@@ -17,6 +18,8 @@ pub(super) struct ResumePoint {
     bytes: usize,
     lines: usize,
     fence: Option<Fence>,
+    /// The language of the open code block.
+    language: Option<Language>,
     /// Whether the position is inside a line.
     is_inside: bool,
 }
@@ -27,7 +30,7 @@ const MAX_PIECE: usize = 8 << 10;
 impl ResumePoint {
     /// Returns the position of the beginning of a text, below this many lines.
     pub(super) const fn below(lines: usize) -> Self {
-        Self { bytes: 0, lines, fence: None, is_inside: false }
+        Self { bytes: 0, lines, fence: None, language: None, is_inside: false }
     }
 }
 
@@ -60,7 +63,8 @@ pub(super) fn draw(
         match (fence, mark, table) {
             (Some(open), Some((mark, rest)), _) if closes(open, mark) && rest.is_empty() => next.fence = None,
             (Some(_), ..) => {
-                let code = [Span::styled(line.to_owned(), code(theme))];
+                let base = if next.language.is_some() { Style::new() } else { code(theme) };
+                let code = highlight::spans(line, next.language, base, theme);
                 drawn.extend(wrap(&code, width, "  ", "  "));
             }
             (None, Some((mark, language)), _) => {
@@ -68,6 +72,7 @@ pub(super) fn draw(
                     drawn.extend(wrap(&[Span::styled(language.to_owned(), theme.dim)], width, "  ", "  "));
                 }
                 next.fence = Some(mark);
+                next.language = language.split_whitespace().next().and_then(Language::named);
             }
             (None, None, Some((table, rows))) => {
                 drawn.extend(table);
@@ -125,7 +130,12 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let text = &line[indent..];
     let level = text.chars().take_while(|c| *c == '#').count();
     if (1..=6).contains(&level) && text[level..].starts_with(' ') {
-        let style = theme.accent.add_modifier(Modifier::BOLD);
+        // The level can be seen without colours, too.
+        let style = match level {
+            1 => theme.accent.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+            2 => theme.accent.add_modifier(Modifier::BOLD),
+            _ => Style::new().add_modifier(Modifier::BOLD | Modifier::ITALIC),
+        };
         return wrap(&inline(text[level..].trim(), style, theme), width, "", "");
     }
     if text.len() >= 3 && text.chars().all(|c| matches!(c, '-' | '*' | '_')) {
@@ -178,6 +188,8 @@ pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static
                 let added = if bold { Modifier::BOLD } else { Modifier::ITALIC };
                 (inner, base.add_modifier(added), after)
             }),
+            '~' if rest.starts_with("~~") => enclosed(rest, "~~")
+                .map(|(inner, after)| (inner, base.add_modifier(Modifier::CROSSED_OUT), after)),
             '\\' if rest[1..].starts_with(|c: char| c.is_ascii_punctuation()) => {
                 plain.push_str(&rest[1..2]);
                 before = Some('\\');
@@ -186,6 +198,20 @@ pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static
             }
             _ => None,
         };
+        if c == '['
+            && let Some((words, target, after)) = link(rest)
+        {
+            if !plain.is_empty() {
+                spans.push(Span::styled(std::mem::take(&mut plain), base));
+            }
+            spans.push(Span::styled(words.to_owned(), base.add_modifier(Modifier::UNDERLINED)));
+            if target != words {
+                spans.push(Span::styled(format!(" ({target})"), base.patch(theme.dim)));
+            }
+            before = Some(')');
+            rest = after;
+            continue;
+        }
         match found {
             Some((inner, style, after)) => {
                 if !plain.is_empty() {
@@ -208,6 +234,14 @@ pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static
     spans
 }
 
+/// Returns the words and the target of a link, and the text after it.
+fn link(text: &str) -> Option<(&str, &str, &str)> {
+    let (words, rest) = text.strip_prefix('[')?.split_once("](")?;
+    let (target, after) = rest.split_once(')')?;
+    let is_plain = !words.is_empty() && !words.contains(['[', ']']) && !target.is_empty();
+    (is_plain && !target.contains(char::is_whitespace)).then_some((words, target, after))
+}
+
 fn enclosed<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     let inner = text.strip_prefix(mark)?;
     let end = inner.find(mark).filter(|end| *end > 0)?;
@@ -228,4 +262,5 @@ fn emphasis(text: &str, mark: char, before: Option<char>) -> Option<(&str, bool,
 }
 
 #[cfg(test)]
+#[path = "markdown_tests.rs"]
 mod tests;

@@ -1,17 +1,23 @@
 //! The state of the chat screen.
 
+use std::time::Duration;
+
 use meanwhile::model::{Status, Timestamp};
-use mw_desk::chat::{AgentState, ChatOrder, ChatTask};
+use mw_desk::chat_protocol::{AgentCommand, AgentState, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
 use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
 use super::item::{Index, Item, Kind};
-use crate::screen::{Request, Theme, ThemeChoice};
+use super::menu::Menu;
+use crate::screen::{TerminalRequest, Theme, ThemeChoice};
 
 /// The maximum number of rows of the input field.
 const MAX_ROWS: usize = 8;
+
+/// The time between two pictures of the sign of work.
+const SPIN: Duration = Duration::from_millis(200);
 
 /// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +25,7 @@ pub(super) enum Effect {
     Order(ChatOrder),
     /// Opens this file in the user's editor.
     Open(String),
-    Screen(Request),
+    Screen(TerminalRequest),
 }
 
 /// The dialog over the conversation.
@@ -62,6 +68,17 @@ pub(super) struct State {
     pub(super) agent: String,
     pub(super) agent_state: AgentState,
     pub(super) mode: Option<String>,
+    /// The model of the agent, if it is known.
+    pub(super) model: Option<String>,
+    /// The working directory of the agent.
+    pub(super) directory: String,
+    /// The used tokens of the agent's context, and the size of the context, or 0 if it is unknown.
+    pub(super) context: Option<(u64, u64)>,
+    /// The slash commands of the agent.
+    pub(super) commands: Vec<AgentCommand>,
+    pub(super) menu: Menu,
+    /// When the agent began what it does now.
+    pub(super) busy_since: Option<Timestamp>,
     pub(super) items: Vec<Item>,
     pub(super) index: Index,
     /// The indices of items that have changed since they were drawn.
@@ -99,6 +116,12 @@ impl State {
             agent: agent.to_owned(),
             agent_state: AgentState::Starting,
             mode: None,
+            model: None,
+            directory: String::new(),
+            context: None,
+            commands: Vec::new(),
+            menu: Menu::default(),
+            busy_since: Some(now),
             items: Vec::new(),
             index: Index::default(),
             stale: Vec::new(),
@@ -121,7 +144,7 @@ impl State {
         self.effects.push(Effect::Order(order));
     }
 
-    pub(super) fn request(&mut self, request: Request) {
+    pub(super) fn request(&mut self, request: TerminalRequest) {
         self.effects.push(Effect::Screen(request));
     }
 
@@ -150,14 +173,29 @@ impl State {
         self.items.iter().map(|item| item.lines.len()).sum()
     }
 
+    /// Returns the tasks that a call of the agent waits for, if there is room to show what they do.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &ChatTask> {
+        const MAX_SHOWN: usize = 3;
+        const MIN_HEIGHT: u16 = 12;
+        let shown = if self.size.1 < MIN_HEIGHT { 0 } else { MAX_SHOWN };
+        self.tasks.iter().filter(|task| task.awaited && task.status != Status::Pending).take(shown)
+    }
+
+    /// Returns the area above the input field that shows what running calls do.
+    pub(super) fn activity_area(&self) -> Rect {
+        let talk = self.areas()[1];
+        let rows = self.awaited().count() as u16;
+        Rect { y: talk.bottom(), height: rows, ..talk }
+    }
+
     /// Returns the areas of the header, the conversation, the input field and the footer.
     pub(super) fn areas(&self) -> [Rect; 4] {
         let (width, height) = self.size;
         let (rows, _) = self.composer.rows(self.width().saturating_sub(2));
         let wanted = rows.len().min(MAX_ROWS) as u16 + 1;
         let composer = wanted.min(height.saturating_sub(3)).max(1);
-        let talk = height.saturating_sub(composer + 2);
-        let below = talk + 1;
+        let below = height.saturating_sub(composer + 1);
+        let talk = below.saturating_sub(1 + self.awaited().count() as u16);
         [
             Rect::new(0, 0, width, height.min(1)),
             Rect::new(0, 1.min(height), width, talk),
@@ -202,6 +240,19 @@ impl State {
         self.tasks.iter().any(|task| task.awaited)
     }
 
+    /// Returns the sign of work, which turns while the agent works.
+    pub(super) fn spinner(&self) -> &'static str {
+        const SIGNS: [&str; 4] = ["◐", "◓", "◑", "◒"];
+        let turns = self.now.as_micros() / i64::try_from(SPIN.as_micros()).unwrap_or(1);
+        SIGNS[turns.rem_euclid(4) as usize]
+    }
+
+    /// Returns for how long the agent has been working, in milliseconds.
+    pub(super) fn busy_ms(&self) -> Option<u64> {
+        let since = self.busy_since?;
+        Some(u64::try_from((self.now.as_micros() - since.as_micros()) / 1000).unwrap_or(0))
+    }
+
     pub(super) fn is_turn_under_way(&self) -> bool {
         self.agent_state == AgentState::Busy
     }
@@ -219,10 +270,14 @@ impl State {
         self.questions.see(dialog::question_rows(self));
     }
 
-    /// Returns whether the screen shows running times.
-    pub(super) fn wants_ticks(&self) -> bool {
+    /// Returns how often the screen changes with time alone.
+    pub(super) fn ticks(&self) -> Option<Duration> {
+        const SECOND: Duration = Duration::from_secs(1);
+        if self.busy_since.is_some() {
+            return Some(SPIN);
+        }
         let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Kill(_) | Modal::Cancel(_));
-        are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)
+        (are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)).then_some(SECOND)
     }
 
     pub(super) fn unfold_all(&mut self) {

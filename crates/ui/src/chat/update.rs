@@ -1,16 +1,17 @@
 //! Updates the state for an input.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
-use mw_desk::chat::{AgentState, ChatOrder, ChatUpdate, Entry};
+use mw_desk::chat_protocol::{AgentState, ChatEntry, ChatOrder, ChatUpdate};
 
 use super::dialog;
 use super::dialog_keys::{
     confirm_quit, in_cancel, in_kill, in_question, in_tasks, leave, leaving, open_cancel, open_tasks,
 };
 use super::item::{self, Kind};
+use super::menu;
 use super::state::{Effect, Modal, State};
 use super::window::Sent;
-use crate::screen::{Input, Request};
+use crate::screen::{Input, TerminalRequest};
 
 /// The number of rows per step of the mouse wheel.
 const WHEEL: isize = 3;
@@ -33,22 +34,29 @@ pub(super) fn update(state: &mut State, input: Input<Sent>) -> Vec<Effect> {
             write(state, &text);
         }
         Input::Resized(width, height) => state.size = (width, height),
-        Input::Event(sent) => on_news(state, sent.news),
+        Input::Event(sent) => on_change(state, sent.update),
         Input::Back(Err(problem)) => state.problem = Some(problem),
     }
     state.bring_up_question();
     std::mem::take(&mut state.effects)
 }
 
-fn on_news(state: &mut State, news: ChatUpdate) {
-    match news {
+fn on_change(state: &mut State, change: ChatUpdate) {
+    match change {
         ChatUpdate::Entry(entry) => add_entry(state, entry),
         ChatUpdate::Tasks(tasks) => state.tasks = tasks,
         ChatUpdate::Asked(question) => {
             state.questions.ask(question, !state.composer.is_empty(), state.now);
         }
         ChatUpdate::Settled(id) => state.questions.settle(&id),
-        ChatUpdate::Agent(agent) => state.agent_state = agent,
+        ChatUpdate::Agent(agent) => {
+            let works = matches!(agent, AgentState::Starting | AgentState::Busy);
+            let goes_on = agent == state.agent_state;
+            state.busy_since = works.then(|| state.busy_since.filter(|_| goes_on).unwrap_or(state.now));
+            state.agent_state = agent;
+        }
+        ChatUpdate::Commands(commands) => state.commands = commands,
+        ChatUpdate::Context(used, size) => state.context = Some((used, size)),
         ChatUpdate::Waiting(texts) => state.waiting = texts,
         ChatUpdate::Replayed => state.top = None,
         ChatUpdate::Failed(text) => state.problem = Some(text),
@@ -56,11 +64,14 @@ fn on_news(state: &mut State, news: ChatUpdate) {
     }
 }
 
-fn add_entry(state: &mut State, entry: Entry) {
+fn add_entry(state: &mut State, entry: ChatEntry) {
     match &entry {
-        Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
-        Entry::Opened { agent, .. } => state.agent.clone_from(agent),
-        Entry::Mode { mode } => {
+        ChatEntry::User { text } | ChatEntry::Command { text } => state.composer.recall(text),
+        ChatEntry::Opened { agent, cwd } => {
+            state.agent.clone_from(agent);
+            state.directory.clone_from(cwd);
+        }
+        ChatEntry::Mode { mode } => {
             // The initial mode is not announced, because the first line shows it.
             let before = state.mode.replace(mode.clone());
             if before.is_none_or(|before| before == *mode) {
@@ -87,8 +98,8 @@ fn on_key(state: &mut State, key: KeyEvent) {
     state.problem = None;
     let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('l') if ctrl => return state.request(Request::Redraw),
-        KeyCode::Char('z') if ctrl => return state.request(Request::Suspend),
+        KeyCode::Char('l') if ctrl => return state.request(TerminalRequest::Redraw),
+        KeyCode::Char('z') if ctrl => return state.request(TerminalRequest::Suspend),
         _ => {}
     }
     if let Modal::Leave(how) = state.modal.clone() {
@@ -122,6 +133,9 @@ fn write(state: &mut State, text: &str) {
 
 pub(super) fn in_talk(state: &mut State, key: KeyEvent) {
     let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+    if menu::take(state, key) {
+        return;
+    }
     match key.code {
         KeyCode::Char(c) if ctrl => with_ctrl(state, c, key),
         KeyCode::Enter if ctrl => {}

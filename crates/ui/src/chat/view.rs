@@ -1,6 +1,7 @@
 //! Draws the screen.
 
-use mw_desk::chat::{AgentState, Entry};
+use meanwhile::model::Status;
+use mw_desk::chat_protocol::{AgentState, ChatEntry};
 use mw_desk::text::{columns, count, shortened};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -10,6 +11,7 @@ use ratatui::text::Line;
 
 use super::dialog::{self, short};
 use super::item::{Item, Kind};
+use super::menu;
 use super::state::State;
 use crate::screen::Link;
 
@@ -20,8 +22,10 @@ pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {
     let buffer = frame.buffer_mut();
     draw_header(state, header, buffer);
     let mut links = draw_talk(state, talk, buffer);
+    draw_activity(state, state.activity_area(), buffer);
     let cursor = draw_composer(state, composer, buffer);
     draw_footer(state, footer, buffer);
+    menu::draw(state, composer, buffer);
     let is_covered = dialog::draw(state, area, buffer, &mut links);
     if let Some(cursor) = cursor.filter(|_| !is_covered) {
         frame.set_cursor_position(cursor);
@@ -45,21 +49,69 @@ fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
         return;
     }
     buffer.set_style(area, state.theme.header);
+    let elapsed = state.busy_ms().map(|ms| format!(" {}s", ms / 1000)).unwrap_or_default();
+    let spinner = state.spinner();
     let agent = match state.agent_state {
-        _ if !state.questions.is_empty() => "approval required (Ctrl-Y)",
-        AgentState::Starting => "starting…",
-        AgentState::Idle => "ready",
-        AgentState::Busy => "working… (Esc to stop)",
-        AgentState::Gone => "not running",
+        _ if !state.questions.is_empty() => "‼ approval required (Ctrl-Y)".to_owned(),
+        AgentState::Starting => format!("{spinner} starting…"),
+        AgentState::Idle => "ready".to_owned(),
+        AgentState::Busy => format!("{spinner} working…{elapsed} (Esc to stop)"),
+        AgentState::Gone => "not running".to_owned(),
     };
     let mode = state.mode.as_ref().map(|mode| format!(" · {mode}")).unwrap_or_default();
     let text = format!(" mw chat · {}{mode} · {agent}", state.agent);
     let text = shortened(&text, area.width.into());
     buffer.set_stringn(area.x, area.y, &text, area.width.into(), Style::new());
-    let right = format!("{} ", state.session);
-    if columns(&text) + columns(&right) < usize::from(area.width) {
-        let x = area.right() - columns(&right) as u16;
-        buffer.set_string(x, area.y, right, Style::new());
+    let tasks = match state.background() {
+        0 => None,
+        tasks => Some(format!("⌁ {}", count(tasks, "task", "tasks"))),
+    };
+    let folder = state.directory.rsplit('/').next().filter(|name| !name.is_empty());
+    let context = state.context.map(|(used, size)| match size {
+        0 => format!("{} tokens", thousands(used)),
+        size => format!("{}/{} tokens", thousands(used), thousands(size)),
+    });
+    let parts = [tasks, state.model.clone(), context, folder.map(str::to_owned), Some(state.session.clone())];
+    // The first parts are the most important.
+    let mut right = String::new();
+    for part in parts.into_iter().flatten() {
+        let longer =
+            if right.is_empty() { format!("{part} ") } else { format!("{} · {part} ", right.trim_end()) };
+        if columns(&text) + columns(&longer) + 1 < usize::from(area.width) {
+            right = longer;
+        }
+    }
+    let x = area.right() - columns(&right) as u16;
+    buffer.set_string(x, area.y, right, Style::new());
+}
+
+/// Formats a number of tokens as `950`, `12.3k` or `200k`.
+fn thousands(count: u64) -> String {
+    match count {
+        0..1000 => count.to_string(),
+        1000..100_000 => format!("{:.1}k", count as f64 / 1000.0).replace(".0k", "k"),
+        _ => format!("{}k", count / 1000),
+    }
+}
+
+/// Draws what the running calls of the agent do: the command, for how long, and its last line.
+fn draw_activity(state: &State, area: Rect, buffer: &mut Buffer) {
+    for (task, y) in state.awaited().zip(area.y..area.bottom()) {
+        let since =
+            task.since.map_or(0, |since| state.now.as_micros().saturating_sub(since.as_micros()) / 1_000_000);
+        let head = format!("{} {}s ", state.spinner(), since.max(0));
+        let width = usize::from(area.width).saturating_sub(2);
+        let room = width.saturating_sub(columns(&head));
+        let what = short(&task.what, (room * 2 / 5).max(12));
+        let x = area.x + 1;
+        buffer.set_stringn(x, y, &head, width, state.theme.status(Status::Running));
+        buffer.set_stringn(x + columns(&head) as u16, y, &what, room, Style::new());
+        if let Some(tail) = &task.tail {
+            let used = columns(&head) + columns(&what) + 2;
+            let room = width.saturating_sub(used);
+            let tail = short(&format!("│ {tail}"), room);
+            buffer.set_stringn(x + used as u16, y, tail, room, state.theme.dim);
+        }
     }
 }
 
@@ -99,7 +151,7 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
 
 /// Returns the link in a line of a notification, if the line contains the whole path.
 fn link_in(item: &Item, line: &Line<'_>, x: u16, y: u16) -> Option<Link> {
-    let Kind::Entry(Entry::Notice { notice }) = &item.kind else { return None };
+    let Kind::Entry(ChatEntry::Notice { notice }) = &item.kind else { return None };
     let (text, path) = (line.to_string(), &notice.output_path);
     let lead = columns(text.strip_suffix(path.as_str())?) as u16;
     let style = line.spans.last()?.style;
@@ -142,12 +194,7 @@ fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         buffer.set_stringn(area.x, area.y, text, area.width.into(), state.theme.error);
         return;
     }
-    let chip = match state.background() {
-        0 => String::new(),
-        tasks => format!("⌁ {} ", count(tasks, "task", "tasks")),
-    };
-    let right = area.right().saturating_sub(columns(&chip) as u16);
-    buffer.set_string(right, area.y, &chip, state.theme.accent);
+    let right = area.right();
     let mut x = area.x + 1;
     let asked = (!state.questions.is_empty()).then_some(("Ctrl-Y", "answer"));
     let move_key = state.has_foreground().then_some(("Ctrl-B Ctrl-B", "to background"));

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use mw_desk::chat::ChatUpdate;
+use mw_desk::chat_protocol::ChatUpdate;
 
 use crate::screen;
 
@@ -25,24 +25,24 @@ pub type EventReceiver = screen::EventReceiver<Sent>;
 
 /// A message in transit.
 pub struct Sent {
-    pub(super) news: ChatUpdate,
+    pub(super) update: ChatUpdate,
     /// The slot of the message. It is freed when the message was processed or the receiver is dropped.
     _slot: Option<Slot>,
 }
 
 #[cfg(test)]
 impl From<ChatUpdate> for Sent {
-    fn from(news: ChatUpdate) -> Self {
-        Self { news, _slot: None }
+    fn from(update: ChatUpdate) -> Self {
+        Self { update, _slot: None }
     }
 }
 
 impl EventSender {
     /// Sends a message to the screen as soon as there is room for it.
-    pub fn tell(&self, news: ChatUpdate) {
-        let is_entry = matches!(news, ChatUpdate::Entry(_));
+    pub fn tell(&self, update: ChatUpdate) {
+        let is_entry = matches!(update, ChatUpdate::Entry(_));
         let _slot = is_entry.then(|| Slot::take(&self.in_transit));
-        self.events.send(Sent { news, _slot });
+        self.events.send(Sent { update, _slot });
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
-    use mw_desk::chat::Entry;
+    use mw_desk::chat_protocol::ChatEntry;
 
     use super::*;
 
@@ -103,7 +103,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..MAX_IN_TRANSIT * 4 {
-                    events.tell(ChatUpdate::Entry(Entry::Said { text: "x".to_owned() }));
+                    events.tell(ChatUpdate::Entry(ChatEntry::Said { text: "x".to_owned() }));
                     sent.fetch_add(1, Ordering::SeqCst);
                 }
             });

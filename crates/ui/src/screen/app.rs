@@ -1,5 +1,7 @@
 //! The interface between a full-screen program and the main loop.
 
+use std::time::Duration;
+
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::Frame;
 
@@ -12,13 +14,13 @@ pub(crate) trait App {
     type Event: Send + 'static;
 
     /// Processes input. Returns requests to the terminal.
-    fn take(&mut self, input: Input<Self::Event>) -> Vec<Request>;
+    fn take(&mut self, input: Input<Self::Event>) -> Vec<TerminalRequest>;
 
     /// Returns whether the screen is out of date, and resets the flag.
     fn take_changed(&mut self) -> bool;
 
-    /// Returns whether the content of the screen changes with time alone.
-    fn wants_ticks(&self) -> bool;
+    /// Returns how often the content of the screen changes with time alone; `None` if it does not.
+    fn ticks(&self) -> Option<Duration>;
 
     /// Draws the whole screen. Returns the links on it.
     fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link>;
@@ -32,7 +34,7 @@ pub(crate) enum Input<E> {
     Paste(String),
     /// The terminal has this many columns and rows. This is always the first input.
     Resized(u16, u16),
-    /// A second has passed while ticks were requested.
+    /// The time between two ticks has passed.
     Tick,
     /// A message from another thread.
     Event(E),
@@ -42,7 +44,7 @@ pub(crate) enum Input<E> {
 
 /// A request to the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum TerminalRequest {
     /// Give the terminal to another program.
     Run(Outside),
     /// Capture the mouse, or leave it to the terminal.

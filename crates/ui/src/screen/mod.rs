@@ -26,7 +26,7 @@ mod wrap;
 
 pub(crate) use ansi::{Painted, paint};
 pub use app::Ending;
-pub(crate) use app::{App, Input, Request};
+pub(crate) use app::{App, Input, TerminalRequest};
 pub use channel::{EventReceiver, EventSender, channel};
 pub(crate) use outside::{Afterwards, Outside};
 pub(crate) use program::run;

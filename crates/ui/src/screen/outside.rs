@@ -8,7 +8,7 @@ use crossterm::event::{self, KeyEventKind};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags};
 
-use super::app::{App, Ending, Input, Request};
+use super::app::{App, Ending, Input, TerminalRequest};
 use super::channel::Message;
 use super::keyboard;
 use super::program::{Program, READ_TIMEOUT, Stop, poll_until};
@@ -54,7 +54,7 @@ impl<A: App> Program<A> {
     pub(super) fn outside(
         &mut self,
         outside: &Outside,
-        wanted: &mut Vec<Request>,
+        wanted: &mut Vec<TerminalRequest>,
     ) -> Result<Result<(), String>, Stop> {
         let mut child = match outside.start() {
             Ok(child) => child,
@@ -89,7 +89,7 @@ impl<A: App> Program<A> {
     }
 
     /// Processes the messages of other threads. Returns the status of the other program once it has ended.
-    fn receive(&mut self, wanted: &mut Vec<Request>) -> Result<Option<io::Result<ExitStatus>>, Stop> {
+    fn receive(&mut self, wanted: &mut Vec<TerminalRequest>) -> Result<Option<io::Result<ExitStatus>>, Stop> {
         self.receiver.clear_wake_up();
         while let Some(message) = self.receiver.next() {
             match message {
@@ -102,7 +102,7 @@ impl<A: App> Program<A> {
         Ok(None)
     }
 
-    fn wait_for_key(&mut self, wanted: &mut Vec<Request>) -> Result<(), Stop> {
+    fn wait_for_key(&mut self, wanted: &mut Vec<TerminalRequest>) -> Result<(), Stop> {
         loop {
             let has_keys = self.wait(None)?;
             self.receive(wanted)?;

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
-use super::app::{App, Ending, Input, Request};
+use super::app::{App, Ending, Input, TerminalRequest};
 use super::channel::{EventReceiver, Message};
 use super::outside::Outside;
 use super::second_read::SecondRead;
@@ -24,7 +24,6 @@ use super::terminal::{Link, Screen};
 pub(super) const READ_TIMEOUT: Duration = Duration::from_millis(1);
 /// A longer timeout for a second read. It is long enough that crossterm checks its buffer before the timeout passes.
 const SECOND_READ_TIMEOUT: Duration = Duration::from_millis(20);
-const SECOND: Duration = Duration::from_secs(1);
 /// The maximum time for processing messages before keys are read again. It keeps a constant stream of messages from
 /// blocking the keyboard.
 const MAX_MESSAGE_TIME: Duration = Duration::from_millis(50);
@@ -92,23 +91,23 @@ pub(super) struct Program<A: App> {
 
 impl<A: App> Program<A> {
     fn show(&mut self) -> Result<Infallible, Stop> {
-        let mut tick = Instant::now() + SECOND;
+        let mut ticked = Instant::now();
         self.take_size()?;
         loop {
             if self.app.take_changed() || self.is_stale {
                 self.is_stale = false;
                 self.draw()?;
             }
-            let ticks = self.app.wants_ticks();
+            let tick = self.app.ticks().map(|every| ticked + every);
             let wait = if self.is_more_there {
                 Some(Duration::ZERO)
             } else {
-                ticks.then(|| tick.saturating_duration_since(Instant::now()))
+                tick.map(|tick| tick.saturating_duration_since(Instant::now()))
             };
             let wait = self.second_read.shorten(Instant::now(), wait);
             self.read_keys(wait)?;
-            if ticks && Instant::now() >= tick {
-                tick = Instant::now() + SECOND;
+            if tick.is_some_and(|tick| Instant::now() >= tick) {
+                ticked = Instant::now();
                 self.take(Input::Tick)?;
             }
             let end = Instant::now() + MAX_MESSAGE_TIME;
@@ -187,18 +186,18 @@ impl<A: App> Program<A> {
         self.fulfil(wanted)
     }
 
-    fn fulfil(&mut self, wanted: Vec<Request>) -> Result<(), Stop> {
+    fn fulfil(&mut self, wanted: Vec<TerminalRequest>) -> Result<(), Stop> {
         for request in wanted {
             match request {
-                Request::Run(outside) => self.run_outside(&outside)?,
-                Request::Mouse(mouse) => self.screen.set_mouse(mouse)?,
-                Request::Copy(text) => Screen::copy(&text)?,
-                Request::Redraw => {
+                TerminalRequest::Run(outside) => self.run_outside(&outside)?,
+                TerminalRequest::Mouse(mouse) => self.screen.set_mouse(mouse)?,
+                TerminalRequest::Copy(text) => Screen::copy(&text)?,
+                TerminalRequest::Redraw => {
                     self.screen.redraw()?;
                     self.is_stale = true;
                 }
-                Request::Suspend => self.suspend()?,
-                Request::Quit => return Err(Stop::Ended(Ending::Quit)),
+                TerminalRequest::Suspend => self.suspend()?,
+                TerminalRequest::Quit => return Err(Stop::Ended(Ending::Quit)),
             }
         }
         Ok(())
@@ -243,13 +242,13 @@ impl<A: App> Program<A> {
     }
 }
 
-/// Draws a program that knows this size. The terminal may have another since the last input; the program is told first,
-/// because nothing may be drawn outside the frame.
+/// Draws a program that knows this size. If the terminal was resized since the last input, the program gets the new size
+/// first, because nothing may be drawn outside the frame.
 fn draw_fitting<A: App>(
     app: &mut A,
     known: &mut (u16, u16),
     frame: &mut Frame<'_>,
-) -> (Vec<Link>, Vec<Request>) {
+) -> (Vec<Link>, Vec<TerminalRequest>) {
     let Rect { width, height, .. } = frame.area();
     let requests = if *known == (width, height) {
         Vec::new()
@@ -285,19 +284,19 @@ mod tests {
     impl App for Corner {
         type Event = ();
 
-        fn take(&mut self, input: Input<()>) -> Vec<Request> {
+        fn take(&mut self, input: Input<()>) -> Vec<TerminalRequest> {
             let Input::Resized(width, height) = input else { return Vec::new() };
             self.size = (width, height);
             self.resizes += 1;
-            vec![Request::Redraw]
+            vec![TerminalRequest::Redraw]
         }
 
         fn take_changed(&mut self) -> bool {
             false
         }
 
-        fn wants_ticks(&self) -> bool {
-            false
+        fn ticks(&self) -> Option<Duration> {
+            None
         }
 
         fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link> {
@@ -316,7 +315,7 @@ mod tests {
             terminal.draw(|frame| wanted.push(draw_fitting(&mut app, &mut known, frame).1)).unwrap();
         }
         assert_eq!((app.size, known, app.resizes), ((78, 16), (78, 16), 1));
-        assert_eq!(wanted, [vec![Request::Redraw], vec![]]);
+        assert_eq!(wanted, [vec![TerminalRequest::Redraw], vec![]]);
         assert_eq!(terminal.backend().buffer()[(77, 15)].symbol(), "x");
     }
 }

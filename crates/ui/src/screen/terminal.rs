@@ -16,7 +16,7 @@ use crossterm::terminal::{
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use meanwhile::policy;
+use meanwhile::engine::policy;
 use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
@@ -32,9 +32,9 @@ static HOOK: Once = Once::new();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MouseUse {
     /// This program receives clicks and the wheel.
-    Ours,
+    Captured,
     /// The terminal handles the mouse, so text can be selected.
-    Terminals,
+    Released,
 }
 
 /// A text on the screen that links to a file, for terminals that support OSC 8.
@@ -70,7 +70,7 @@ impl Screen {
         // The theme has already decided about colours, including `NO_COLOR`.
         force_color_output(true);
         let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
-        let mut screen = Self { terminal, mouse: MouseUse::Ours };
+        let mut screen = Self { terminal, mouse: MouseUse::Captured };
         screen.enter()?;
         Ok(screen)
     }
@@ -93,8 +93,8 @@ impl Screen {
     pub(super) fn set_mouse(&mut self, mouse: MouseUse) -> io::Result<()> {
         self.mouse = mouse;
         match mouse {
-            MouseUse::Ours => execute!(stdout(), EnableMouseCapture),
-            MouseUse::Terminals => execute!(stdout(), DisableMouseCapture),
+            MouseUse::Captured => execute!(stdout(), EnableMouseCapture),
+            MouseUse::Released => execute!(stdout(), DisableMouseCapture),
         }
     }
 

@@ -5,6 +5,7 @@ use meanwhile::model::Status;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::depth::Depth;
+use mw_desk::rows::TaskRow;
 
 /// The colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,10 @@ pub(crate) struct Theme {
     pub(crate) accent: Style,
     /// Search matches.
     pub(crate) found: Style,
+    /// The current search match.
+    pub(crate) current: Style,
+    /// A line that a person must not overlook.
+    pub(crate) alarm: Style,
     /// Errors.
     pub(crate) error: Style,
     busy: Style,
@@ -111,7 +116,9 @@ impl Theme {
             // Both colours are set, because the terminal's default foreground may be as dark as this background.
             selected: on(text, palette.selected).add_modifier(Modifier::BOLD),
             accent: fg(palette.accent).add_modifier(Modifier::BOLD),
-            found: on(Color::Black, Color::Rgb(0xff, 0xd3, 0x3d)),
+            found: on(palette.found.0, palette.found.1),
+            current: on(Color::Black, Color::Rgb(0xff, 0xd3, 0x3d)).add_modifier(Modifier::BOLD),
+            alarm: on(Color::Black, Color::Rgb(0xff, 0xc1, 0x4d)).add_modifier(Modifier::BOLD),
             error: fg(palette.bad).add_modifier(Modifier::BOLD),
             busy: fg(palette.busy),
             good: fg(palette.good),
@@ -131,7 +138,10 @@ impl Theme {
             dim: Style::new().add_modifier(Modifier::DIM),
             selected: reversed,
             accent: fg(Color::Blue).add_modifier(Modifier::BOLD),
-            found: Style::new().fg(Color::Black).bg(Color::Yellow),
+            found: Style::new().fg(Color::Yellow).add_modifier(Modifier::UNDERLINED),
+            // Bold would turn black into grey on some terminals.
+            current: Style::new().fg(Color::Black).bg(Color::Yellow),
+            alarm: Style::new().fg(Color::Black).bg(Color::Yellow),
             error: fg(Color::Red).add_modifier(Modifier::BOLD),
             busy: fg(Color::Cyan),
             good: fg(Color::Green),
@@ -151,7 +161,9 @@ impl Theme {
             dim: Style::new(),
             selected: reversed,
             accent: bold,
-            found: Style::new().add_modifier(Modifier::REVERSED.union(Modifier::UNDERLINED)),
+            found: Style::new().add_modifier(Modifier::UNDERLINED),
+            current: reversed,
+            alarm: Style::new().add_modifier(Modifier::REVERSED.union(Modifier::BOLD)),
             error: bold,
             busy: Style::new(),
             good: Style::new(),
@@ -162,9 +174,24 @@ impl Theme {
         }
     }
 
-    /// Returns the style of a task that waits for a person.
-    pub(crate) const fn waits(&self) -> Style {
-        self.stopped
+    /// Returns the style of something that waits for a person.
+    pub(crate) fn waits(&self) -> Style {
+        self.stopped.add_modifier(Modifier::BOLD)
+    }
+
+    /// Returns a style for a part of the first line.
+    pub(crate) fn on_header(&self, style: Style) -> Style {
+        on(self.header, style)
+    }
+
+    /// Returns a style for a part of the selected row.
+    pub(crate) fn on_selected(&self, style: Style) -> Style {
+        on(self.selected, style)
+    }
+
+    /// Returns the style of the state of a listed task.
+    pub(crate) fn of_task(&self, row: &TaskRow) -> Style {
+        if row.waits.is_some() { self.waits() } else { self.status(row.status) }
     }
 
     /// Returns the style of a state.
@@ -180,6 +207,15 @@ impl Theme {
     }
 }
 
+/// Returns a style for a part of a line that has another style. On a reversed line a colour would be the background.
+fn on(line: Style, part: Style) -> Style {
+    if line.add_modifier.contains(Modifier::REVERSED) {
+        Style::new().add_modifier(part.add_modifier - Modifier::DIM)
+    } else {
+        part
+    }
+}
+
 struct Palette {
     bar: (Color, Color),
     selected: Color,
@@ -190,6 +226,8 @@ struct Palette {
     bad: Color,
     stopped: Color,
     odd: Color,
+    /// The text and the background of a search match.
+    found: (Color, Color),
 }
 
 const DARK: Palette = Palette {
@@ -202,6 +240,7 @@ const DARK: Palette = Palette {
     bad: Color::Rgb(0xff, 0x7b, 0x72),
     stopped: Color::Rgb(0xe3, 0xb3, 0x41),
     odd: Color::Rgb(0xd2, 0x9b, 0xff),
+    found: (Color::Rgb(0xff, 0xe0, 0x8a), Color::Rgb(0x5a, 0x46, 0x10)),
 };
 
 const LIGHT: Palette = Palette {
@@ -214,6 +253,7 @@ const LIGHT: Palette = Palette {
     bad: Color::Rgb(0xc2, 0x1f, 0x27),
     stopped: Color::Rgb(0x8a, 0x5a, 0x00),
     odd: Color::Rgb(0x7a, 0x3f, 0xc0),
+    found: (Color::Rgb(0x4d, 0x36, 0x00), Color::Rgb(0xff, 0xee, 0xb5)),
 };
 
 #[cfg(test)]

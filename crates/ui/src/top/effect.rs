@@ -4,7 +4,7 @@ use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogTarget;
 use mw_desk::query::{Query, RowRange};
 
-use crate::screen::Request;
+use crate::screen::TerminalRequest;
 
 /// An effect outside the screen.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,12 +13,16 @@ pub(crate) enum Effect {
     Find(Lookup),
     /// Follow this log and stop following any other.
     Follow(Option<LogTarget>),
+    /// Search the parts of this log that are not loaded, and cancel any earlier search.
+    Search(Hunt),
+    /// Cancel the search of a log.
+    EndSearch,
     /// Perform an action on tasks or an approval request.
     Do(TaskAction),
     /// Give the terminal to another program.
     Run(Program),
     /// Change something about the screen or the terminal.
-    Screen(Request),
+    Screen(TerminalRequest),
 }
 
 /// A request for data. It changes nothing.
@@ -38,6 +42,29 @@ pub(crate) enum Lookup {
     Outcome(String),
     /// Read the part of this log before this offset.
     LogBefore(LogTarget, u64),
+    /// Read the part of this log from this offset on.
+    LogAfter(LogTarget, u64),
+    /// Show the beginning of this log.
+    LogStart(LogTarget),
+}
+
+/// A search in the parts of a log that are not loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hunt {
+    pub(crate) target: LogTarget,
+    pub(crate) text: String,
+    pub(crate) direction: Direction,
+    /// The loaded part, which is not searched: its first offset, and the offset after it.
+    pub(crate) loaded: (u64, u64),
+}
+
+/// The direction of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Towards the end; then on from the beginning.
+    Forward,
+    /// Towards the beginning; then on from the end.
+    Backward,
 }
 
 /// A program that gets the terminal.

@@ -2,10 +2,12 @@
 
 use meanwhile::engine::SessionInfo;
 use meanwhile::model::Timestamp;
-use mw_desk::Proposed;
+use mw_desk::OpenRequest;
 use mw_desk::log_window::{LogChunk, LogTarget};
 use mw_desk::query::{Lane, Window};
 use mw_desk::rows::Fact;
+
+use super::effect::Hunt;
 
 /// An event from another thread.
 #[derive(Clone, Debug)]
@@ -27,13 +29,21 @@ pub(crate) enum Event {
     /// The sessions were loaded.
     Sessions(Vec<SessionInfo>),
     /// These approval requests are open, oldest first.
-    Asked(Vec<Proposed>),
+    Asked(Vec<OpenRequest>),
     /// The task with this id can be attached to.
     Attachable(String),
     /// New output of a log was read.
     Read(LogTarget, LogChunk),
     /// An earlier part of a log was read.
     ReadEarlier(LogTarget, LogChunk),
+    /// A later part of a log was read.
+    ReadLater(LogTarget, LogChunk),
+    /// This part of a log replaces what is shown.
+    ReadStart(LogTarget, LogChunk),
+    /// A search has read this many percent of a log.
+    Searched(Hunt, u64),
+    /// A search has found its text in this part, or nowhere.
+    Found(Hunt, Option<LogChunk>),
     /// A log cannot be read, for this reason.
     Unreadable(LogTarget, String),
     /// An approval request was answered elsewhere. The text says how.

@@ -126,6 +126,8 @@ bindings! {
     PageDown Moving "page down" [k(KeyCode::PageDown), ctrl('d')];
     First Moving "first row" [c('g'), k(KeyCode::Home)];
     Last Moving "last row" [c('G'), k(KeyCode::End)];
+    Grow Moving "more, less room for the list" [c('+')];
+    Shrink Moving "" [c('-')];
     OtherPane Moving "switch pane" [k(KeyCode::Tab), k(KeyCode::BackTab)];
     Open Moving "full screen" [k(KeyCode::Enter)];
     Back Moving "back; unmark; clear filter" [k(KeyCode::Esc)];
@@ -137,7 +139,7 @@ bindings! {
     Restart Acting "restart" [c('r')];
     Clear Acting "remove, if finished" [c('c')];
     Input Acting "send a line of input" [c('i')];
-    Attach Acting "attach (ctrl+] detaches)" [c('a')];
+    Attach Acting "attach (Ctrl-] detaches)" [c('a')];
     Editor Acting "open log in $EDITOR" [c('e')];
     Pager Acting "open log in $PAGER" [c('p')];
     CopyId Acting "copy the id" [c('y')];

@@ -15,6 +15,8 @@ const TALL: u16 = 14;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Areas {
     pub(crate) header: Rect,
+    /// The line that announces open approval requests.
+    pub(crate) alarm: Rect,
     /// The rows, without their heading.
     pub(crate) list: Rect,
     /// The heading over the rows.
@@ -38,18 +40,21 @@ impl Areas {
         }
         let header = Rect::new(0, 0, width, 1);
         let footer = Rect::new(0, height - 1, width, 1);
-        let body = Rect::new(0, 1, width, height - 2);
+        let has_alarm = !state.proposed.is_empty() && height > MIN_SIZE.1;
+        let alarm = Rect::new(0, 1, width, u16::from(has_alarm));
+        let body = Rect::new(0, 1 + alarm.height, width, height - 2 - alarm.height);
         let none = Rect::default();
         let (list, detail) = match state.zoom {
             Zoom::Detail => (none, body),
             Zoom::Split if width >= WIDE => {
-                let left = (width / 2).clamp(90, 110);
+                let left = moved((width / 2).clamp(90, 110), state.split.columns, (40, width - 40));
                 (Rect { width: left, ..body }, Rect { x: left + 1, width: width - left - 1, ..body })
             }
             Zoom::Split if height >= TALL => {
                 // A short list leaves more rows to the log.
                 let wanted = u16::try_from(state.list.total).unwrap_or(u16::MAX).saturating_add(2).max(8);
-                let list = (body.height / 2).min(wanted).clamp(5, 24);
+                let list =
+                    moved((body.height / 2).min(wanted).clamp(5, 24), state.split.rows, (3, body.height - 3));
                 (Rect { height: list, ..body }, Rect { y: body.y + list, height: body.height - list, ..body })
             }
             Zoom::Split => match state.focus {
@@ -59,7 +64,7 @@ impl Areas {
         };
         let (columns, list) = cut_first(list);
         let (title, detail) = cut_first(detail);
-        Self { header, list, columns, title, detail, footer }
+        Self { header, alarm, list, columns, title, detail, footer }
     }
 
     /// Returns whether the screen is too small for anything but a message.
@@ -71,6 +76,18 @@ impl Areas {
     pub(crate) const fn side_by_side(&self) -> bool {
         self.detail.height > 0 && self.list.height > 0 && self.detail.x > 0
     }
+}
+
+/// How far the user has moved the border between list and detail from its usual place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Split {
+    pub(crate) columns: i16,
+    pub(crate) rows: i16,
+}
+
+/// Returns a size that was changed by the user, within limits.
+fn moved(size: u16, by: i16, (least, most): (u16, u16)) -> u16 {
+    size.saturating_add_signed(by).clamp(least, most.max(least))
 }
 
 fn cut_first(area: Rect) -> (Rect, Rect) {

@@ -1,6 +1,6 @@
 //! The list of tasks: the loaded rows, the selection and the visible part.
 
-use mw_desk::query::Query;
+use mw_desk::query::{Query, StateCounts};
 use mw_desk::rows::TaskRow;
 
 /// The list of tasks.
@@ -16,6 +16,11 @@ pub(crate) struct List {
     pub(crate) start: usize,
     pub(crate) total: usize,
     pub(crate) live: usize,
+    /// The number of tasks in each state.
+    pub(crate) counts: StateCounts,
+    /// The number of running tasks that wait for a person.
+    pub(crate) waits: usize,
+    pub(crate) seen: Seen,
     /// The index of the selected row.
     pub(crate) selected: usize,
     pub(crate) selected_id: Option<String>,
@@ -33,6 +38,27 @@ pub(crate) struct List {
     pub(crate) is_known: bool,
 }
 
+/// What rows have ever contained. Columns are chosen by it, so that scrolling does not change them.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) has_progress: bool,
+    pub(crate) has_ports: bool,
+    pub(crate) has_sessions: bool,
+    /// The widest handle.
+    pub(crate) handle: usize,
+    session: Option<String>,
+}
+
+impl Seen {
+    pub(crate) fn add(&mut self, row: &TaskRow) {
+        self.has_progress |= row.percent.is_some();
+        self.has_ports |= !row.sample.ports.is_empty();
+        self.handle = self.handle.max(row.handle.len());
+        let first = self.session.get_or_insert_with(|| row.session.clone());
+        self.has_sessions |= *first != row.session;
+    }
+}
+
 /// The state of the request for rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Loading {
@@ -46,8 +72,8 @@ pub(crate) enum Loading {
 
 impl List {
     /// Returns the row at an index, if it is loaded.
-    pub(crate) fn row(&self, place: usize) -> Option<&TaskRow> {
-        self.rows.get(place.checked_sub(self.start)?)
+    pub(crate) fn row(&self, index: usize) -> Option<&TaskRow> {
+        self.rows.get(index.checked_sub(self.start)?)
     }
 
     /// Returns the selected row, once it is loaded.
@@ -70,7 +96,7 @@ impl List {
 
     /// Returns the rows on screen.
     pub(crate) fn visible(&self, height: usize) -> impl Iterator<Item = &TaskRow> {
-        (self.top..self.top + height).filter_map(|place| self.row(place))
+        (self.top..self.top + height).filter_map(|index| self.row(index))
     }
 
     /// Scrolls so that the selected row is on screen.
@@ -99,9 +125,9 @@ impl List {
     }
 
     /// Selects a row.
-    pub(crate) fn select(&mut self, place: usize, height: usize) {
+    pub(crate) fn select(&mut self, index: usize, height: usize) {
         self.is_held = true;
-        self.selected = place.min(self.total.saturating_sub(1));
+        self.selected = index.min(self.total.saturating_sub(1));
         self.take_place();
         self.keep_in_sight(height);
     }

@@ -13,6 +13,7 @@
 
 mod effect;
 mod event;
+mod hunt;
 mod keys;
 mod layout;
 mod list;

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::time::Duration;
 
+use meanwhile::engine::{Clock, SystemClock};
 use mw_desk::action::TaskAction;
 use mw_desk::text::error_text;
 use mw_desk::{Access, Desk};
@@ -10,13 +12,14 @@ use ratatui::Frame;
 
 use super::effect::Effect;
 use super::event::Event;
+use super::hunt::Hunter;
 use super::outside::{commands, outside};
 use super::reader::Reader;
 use super::state::State;
 use super::update::update;
 use super::view::view;
 use super::worker::{self, Worker};
-use crate::screen::{self, App, Ending, Input, Link, Request, ThemeChoice};
+use crate::screen::{self, App, Ending, Input, Link, TerminalRequest, ThemeChoice};
 
 /// The options of the task manager.
 pub struct Options {
@@ -57,6 +60,7 @@ struct Manager {
     state: State,
     worker: Worker,
     reader: Reader,
+    hunter: Hunter,
 }
 
 impl Manager {
@@ -68,24 +72,27 @@ impl Manager {
         let desk = Desk::new(options.access.clone());
         let worker = Worker::start(&desk, &events);
         let reader = Reader::new(desk.clone(), events.clone());
+        let hunter = Hunter::new(desk.clone(), events.clone());
         worker::watch(desk.clone(), &events);
-        Self { options, desk, events, state, worker, reader }
+        Self { options, desk, events, state, worker, reader, hunter }
     }
 
     /// Performs an effect. Returns the requests to the terminal that it needs.
-    fn act(&self, effect: Effect) -> Vec<Request> {
+    fn act(&self, effect: Effect) -> Vec<TerminalRequest> {
         match effect {
             Effect::Find(lookup) => self.worker.ask(lookup),
             Effect::Follow(target) => self.reader.follow(target),
+            Effect::Search(hunt) => self.hunter.start(hunt),
+            Effect::EndSearch => self.hunter.stop(),
             Effect::Do(action) => return self.do_it(action),
-            Effect::Run(program) => return vec![Request::Run(outside(&self.options, program))],
+            Effect::Run(program) => return vec![TerminalRequest::Run(outside(&self.options, program))],
             Effect::Screen(request) => return vec![request],
         }
         Vec::new()
     }
 
     /// Performs an action in a separate thread, or by a command if it needs approval.
-    fn do_it(&self, action: TaskAction) -> Vec<Request> {
+    fn do_it(&self, action: TaskAction) -> Vec<TerminalRequest> {
         let commands = if self.options.gated { commands(&self.options, &action) } else { Vec::new() };
         if commands.is_empty() {
             let desk = self.desk.clone();
@@ -94,14 +101,15 @@ impl Manager {
                 events.send(done.unwrap_or_else(|error| Event::Failed(error_text(&error))));
             });
         }
-        commands.into_iter().map(Request::Run).collect()
+        commands.into_iter().map(TerminalRequest::Run).collect()
     }
 }
 
 impl App for Manager {
     type Event = Event;
 
-    fn take(&mut self, input: Input<Event>) -> Vec<Request> {
+    fn take(&mut self, input: Input<Event>) -> Vec<TerminalRequest> {
+        self.state.clock = SystemClock.now();
         let effects = update(&mut self.state, input);
         effects.into_iter().flat_map(|effect| self.act(effect)).collect()
     }
@@ -110,8 +118,8 @@ impl App for Manager {
         std::mem::take(&mut self.state.is_changed)
     }
 
-    fn wants_ticks(&self) -> bool {
-        self.state.wants_ticks()
+    fn ticks(&self) -> Option<Duration> {
+        self.state.ticks()
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link> {

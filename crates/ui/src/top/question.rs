@@ -1,7 +1,8 @@
 //! Confirmation questions: their text, the layout, and whether the whole text was visible.
 
 use crossterm::event::KeyCode;
-use mw_desk::Proposed;
+use meanwhile::model::Timestamp;
+use mw_desk::OpenRequest;
 use mw_desk::query::Query;
 use mw_desk::text::{count, shortened};
 
@@ -31,7 +32,7 @@ pub(crate) enum Question {
         count: usize,
         query: Query,
     },
-    Answer(Proposed),
+    Answer(OpenRequest),
 }
 
 /// A question on the screen and its scroll position.
@@ -39,6 +40,10 @@ pub(crate) enum Question {
 pub(crate) struct Asking {
     pub(crate) question: Question,
     position: ReadPosition,
+    /// When the question replaced an answered one. Keys that were pressed for that one are no answer to this one.
+    since: Option<Timestamp>,
+    /// Whether a key was refused, because the question was not read to its end.
+    is_unread: bool,
 }
 
 /// The layout of a question on a screen.
@@ -87,7 +92,23 @@ impl Fitted {
 
 impl Asking {
     pub(crate) fn new(question: Question) -> Self {
-        Self { question, position: ReadPosition::default() }
+        Self { question, position: ReadPosition::default(), since: None, is_unread: false }
+    }
+
+    /// Creates a question that replaces an answered one at this time.
+    pub(crate) fn next(question: Question, now: Timestamp) -> Self {
+        Self { since: Some(now), ..Self::new(question) }
+    }
+
+    /// Returns whether a key at this time was probably pressed for the previous question.
+    pub(crate) fn is_early(&self, now: Timestamp) -> bool {
+        const GRACE_MICROS: i64 = 500_000;
+        self.since.is_some_and(|since| (0..GRACE_MICROS).contains(&(now.as_micros() - since.as_micros())))
+    }
+
+    /// Shows that the question must be read to its end first.
+    pub(crate) const fn refuse(&mut self) {
+        self.is_unread = true;
     }
 
     /// Restarts at the top, because lines are wrapped differently.
@@ -119,6 +140,9 @@ impl Asking {
             let below = fitted.body.len() - fitted.top - fitted.rows;
             fitted.answers[0] = match below {
                 0 => "─ end; ↑ scrolls back".to_owned(),
+                below if self.is_unread => {
+                    format!("✗ read to the end first: ↓ Space End ({} more)", count(below, "line", "lines"))
+                }
                 below => format!("↓ {} more", count(below, "line", "lines")),
             };
         }
@@ -127,6 +151,7 @@ impl Asking {
 
     /// Scrolls by lines.
     pub(crate) fn scroll(&mut self, by: isize, size: (u16, u16)) {
+        self.is_unread = false;
         let Fitted { body, rows, .. } = self.fitted(size);
         self.position.scroll(by, rows, body.len());
     }
@@ -146,9 +171,9 @@ impl Asking {
             Question::Restart { .. } => " restart? ".to_owned(),
             Question::Clear(_) | Question::ClearEnded { .. } => " remove? ".to_owned(),
             Question::Answer(proposed) => {
-                let place = state.proposed.iter().position(|other| other.id == proposed.id);
-                match (place, state.proposed.len()) {
-                    (Some(place), count @ 2..) => format!(" approve? {} of {count}, ← → ", place + 1),
+                let index = state.proposed.iter().position(|other| other.id == proposed.id);
+                match (index, state.proposed.len()) {
+                    (Some(index), count @ 2..) => format!(" approve? {} of {count}, ← → others ", index + 1),
                     (Some(_) | None, _) => " approve? ".to_owned(),
                 }
             }
@@ -169,8 +194,8 @@ impl Question {
             }
             Self::Clear(tasks) => (format!("Remove {}, its log and its files?", subject(tasks)), tasks),
             Self::ClearEnded { count: number, .. } => {
-                let which = count(*number, "listed task", "listed tasks");
-                (format!("Remove {which} that have ended,\nwith logs and files?"), &[])
+                let which = count(*number, "finished task in the list", "finished tasks in the list");
+                (format!("Remove {which},\nwith logs and files?"), &[])
             }
             Self::Answer(proposed) => (proposed.lines.join("\n"), &[]),
         };

@@ -1,4 +1,4 @@
-//! Reads and follows the log of the selected task.
+//! Reads, follows and searches the log of the selected task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use meanwhile::Result;
 use mw_desk::Desk;
-use mw_desk::log_window::{Followed, LogTarget};
+use mw_desk::log_window::{FollowStep, LogTarget};
 use mw_desk::text::error_text;
 
 use super::event::Event;
@@ -49,9 +49,9 @@ fn read_on(desk: &Desk, events: &EventSender, target: &LogTarget, is_mine: impl 
     let mut log = desk.follow_log(target.clone())?;
     while is_mine() {
         match log.read()? {
-            Followed::Chunk(chunk) => events.send(Event::Read(target.clone(), chunk)),
-            Followed::Nothing => {}
-            Followed::End => break,
+            FollowStep::Chunk(chunk) => events.send(Event::Read(target.clone(), chunk)),
+            FollowStep::Nothing => {}
+            FollowStep::End => break,
         }
         log.wait(MAX_READ_INTERVAL)?;
         std::thread::sleep(MIN_UPDATE_INTERVAL);

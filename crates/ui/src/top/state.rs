@@ -1,19 +1,20 @@
 //! The state of the task manager's screen.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use meanwhile::model::Timestamp;
-use mw_desk::Proposed;
+use mw_desk::OpenRequest;
 use mw_desk::query::{Lane, Query, Window};
 use mw_desk::rows::Fact;
 
 use super::effect::{Effect, Lookup};
 use super::event::Event;
-use super::layout::Areas;
+use super::layout::{Areas, Split};
 use super::list::List;
 use super::log::Log;
 use super::question::Asking;
-use crate::screen::{Input, Request, TextField, Theme, ThemeChoice};
+use crate::screen::{Input, TerminalRequest, TextField, Theme, ThemeChoice};
 
 /// The pane that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,9 @@ pub(crate) struct State {
     pub(crate) pane: Pane,
     pub(crate) focus: Focus,
     pub(crate) zoom: Zoom,
+    pub(crate) split: Split,
+    /// Whether the mouse moves the border between list and detail.
+    pub(crate) drags: bool,
     pub(crate) mode: Mode,
     /// Keys and pasted text that wait for the reply that decides which task is selected.
     pub(crate) typed_ahead: VecDeque<Input<Event>>,
@@ -117,7 +121,7 @@ pub(crate) struct State {
     /// The names of the marked tasks by id.
     pub(crate) marked: BTreeMap<String, String>,
     /// Open approval requests, oldest first.
-    pub(crate) proposed: Vec<Proposed>,
+    pub(crate) proposed: Vec<OpenRequest>,
     pub(crate) message: Option<Message>,
     /// Earlier messages, newest first.
     pub(crate) said: VecDeque<Message>,
@@ -128,6 +132,8 @@ pub(crate) struct State {
     pub(crate) bound_to: Option<String>,
     /// The time at which the rows were read.
     pub(crate) now: Timestamp,
+    /// The time of the input that is being processed.
+    pub(crate) clock: Timestamp,
     /// Whether the screen is out of date.
     pub(crate) is_changed: bool,
     /// The effects of the input that is being processed.
@@ -145,6 +151,8 @@ impl State {
             pane: Pane::Log,
             focus: Focus::List,
             zoom: Zoom::Split,
+            split: Split::default(),
+            drags: false,
             mode: Mode::Normal,
             typed_ahead: VecDeque::new(),
             log: Log::new(),
@@ -161,6 +169,7 @@ impl State {
             mouse_is_ours: true,
             bound_to: session,
             now: Timestamp::default(),
+            clock: Timestamp::default(),
             is_changed: true,
             effects: Vec::new(),
         }
@@ -193,16 +202,22 @@ impl State {
         self.effects.push(Effect::Find(lookup));
     }
 
-    pub(crate) fn request(&mut self, request: Request) {
+    pub(crate) fn request(&mut self, request: TerminalRequest) {
         self.effects.push(Effect::Screen(request));
     }
 
-    /// Returns whether the content of the screen changes with time alone.
-    pub(crate) fn wants_ticks(&self) -> bool {
+    /// Returns how often the content of the screen changes with time alone: every second while a visible task runs, and
+    /// every half minute while an age is shown.
+    pub(crate) fn ticks(&self) -> Option<Duration> {
+        const WHILE_RUNNING: Duration = Duration::from_secs(1);
+        const FOR_AGES: Duration = Duration::from_secs(30);
         let areas = Areas::of(self);
         let shown = self.list.visible(usize::from(areas.list.height)).any(|row| row.alive);
         let selected = self.list.selected_row().is_some_and(|row| row.alive);
-        (shown || (areas.detail.height > 0 && selected)) && self.size.0 > 0
+        if self.size.0 > 0 && (shown || (areas.detail.height > 0 && selected)) {
+            return Some(WHILE_RUNNING);
+        }
+        (areas.list.height > 0 && self.list.total > 0).then_some(FOR_AGES)
     }
 
     /// Returns the pane that has the focus. A pane that fills the screen always has it.
@@ -247,6 +262,7 @@ impl State {
         self.now = window.at;
         self.is_changed |= !list.is_known
             || (list.start, list.total, list.live) != (window.start, window.total, window.live)
+            || list.counts != window.counts
             || list.rows != window.rows;
         list.is_known = true;
         if list.shown != window.query {
@@ -257,6 +273,12 @@ impl State {
         }
         (list.rows, list.start, list.total, list.live) =
             (window.rows, window.start, window.total, window.live);
+        list.counts = window.counts;
+        list.rows.iter().for_each(|row| list.seen.add(row));
+        if list.start == 0 {
+            // Running tasks come first. Those beyond the loaded rows are not counted.
+            list.waits = list.rows.iter().filter(|row| row.waits.is_some()).count();
+        }
         let before = (list.selected, list.selected_id.clone(), list.away.take());
         list.is_held &= list.total > 0;
         if !list.is_held {

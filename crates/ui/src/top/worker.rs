@@ -7,7 +7,7 @@ use std::time::Duration;
 use meanwhile::engine::{Clock, SystemClock};
 use mw_desk::log_window::LogPart;
 use mw_desk::text::error_text;
-use mw_desk::{Change, Desk, Round};
+use mw_desk::{Desk, DeskChange, Round};
 
 use super::effect::Lookup;
 use super::event::Event;
@@ -80,6 +80,14 @@ fn answer_one(desk: &Desk, rounds: &Sender<Round>, question: Lookup) -> Event {
         Lookup::Outcome(id) => {
             desk.outcome(&id).map(|outcome| Event::AnsweredElsewhere(format!("{id} {outcome}")))
         }
+        Lookup::LogAfter(target, offset) => Ok(match desk.read_log(&target, LogPart::From(offset)) {
+            Ok(chunk) => Event::ReadLater(target, chunk),
+            Err(error) => Event::Unreadable(target, error_text(&error)),
+        }),
+        Lookup::LogStart(target) => Ok(match desk.read_log(&target, LogPart::From(0)) {
+            Ok(chunk) => Event::ReadStart(target, chunk),
+            Err(error) => Event::Unreadable(target, error_text(&error)),
+        }),
         Lookup::LogBefore(target, offset) => Ok(match desk.read_log(&target, LogPart::Before(offset)) {
             Ok(chunk) => Event::ReadEarlier(target, chunk),
             Err(error) => Event::Unreadable(target, error_text(&error)),
@@ -111,9 +119,9 @@ pub(super) fn watch(desk: Desk, events: &EventSender) {
         loop {
             let watched = desk.watch(|change| {
                 events.send(match change {
-                    Change::Watching => Event::WatchStarted,
-                    Change::Tasks => Event::TasksChanged,
-                    Change::Asked(asked) => Event::Asked(asked),
+                    DeskChange::Watching => Event::WatchStarted,
+                    DeskChange::Tasks => Event::TasksChanged,
+                    DeskChange::Asked(asked) => Event::Asked(asked),
                 });
                 ControlFlow::Continue(())
             });

@@ -17,7 +17,7 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
     match to_bytes(body, MAX_BODY).await {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(_) => {
-            let message = format!("the body of a request may have {MAX_BODY} bytes\n");
+            let message = format!("a request body is limited to {MAX_BODY} bytes\n");
             (StatusCode::PAYLOAD_TOO_LARGE, message).into_response()
         }
     }

@@ -3,132 +3,160 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
 use super::body;
+use super::browsers::Browsers;
+use super::place::Place;
+use super::refusal::RequestRefusal;
+use super::sign_in;
 use super::token::Token;
+use crate::serve::Connection;
 
-/// The names of this machine in the `Host` of a request.
-const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+/// The header that our own page sends with every change.
+const PAGE_HEADER: &str = "x-meanwhile";
+/// The header in which a browser says which page has sent a request.
+const FETCH_SITE: &str = "sec-fetch-site";
 
-/// The names in the `Origin` of this server's own pages. `::1` is not one: another program may listen on its port.
-const ORIGINS: [&str; 2] = ["127.0.0.1", "localhost"];
-
-/// Decides which requests reach the routes of a server on loopback.
+/// Decides which requests reach the routes of a server.
 #[derive(Debug)]
 pub struct Guard {
     token: Token,
-    port: u16,
+    place: Place,
+    browsers: Option<Arc<Browsers>>,
+}
+
+/// Who sent a request that was admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caller {
+    /// A program with the token.
+    Program,
+    /// A browser with the cookie.
+    Browser,
 }
 
 impl Guard {
-    /// Creates the guard of a server on this port.
-    pub fn new(token: Token, port: u16) -> Self {
-        Self { token, port }
+    /// Creates the guard of a server, for programs with this token.
+    pub fn new(token: Token, place: Place) -> Self {
+        Self { token, place, browsers: None }
     }
 
-    /// Puts the guard in front of routes. It must be the outermost layer.
-    pub fn around(self, routes: Router) -> Router {
-        routes.layer(middleware::from_fn_with_state(Arc::new(self), admit))
+    /// Also admits browsers that are signed in.
+    #[must_use]
+    pub fn with_browsers(mut self, browsers: Arc<Browsers>) -> Self {
+        self.browsers = Some(browsers);
+        self
     }
 
-    /// Returns why a request is refused, if it is.
-    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<RequestRefusal> {
-        if !self.is_authorized(headers) {
-            return Some(RequestRefusal::Token);
+    /// Returns where its server listens.
+    #[must_use]
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Puts the guard in front of routes. It must be the outermost layer. `C` is what a route learns of its connection.
+    pub fn around<C: Clone + Send + Sync + 'static>(self, routes: Router) -> Router {
+        routes.layer(middleware::from_fn_with_state(Arc::new(self), admit::<C>))
+    }
+
+    /// Returns who has sent a request, or why it is refused.
+    fn refusal(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Caller, RequestRefusal> {
+        let caller = self.caller(headers).ok_or(RequestRefusal::Token)?;
+        self.check_addresses(uri, headers)?;
+        match caller {
+            Caller::Browser if !is_from_own_page(method, headers) => Err(RequestRefusal::ForeignPage),
+            Caller::Browser | Caller::Program => Ok(caller),
         }
+    }
+
+    fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if let Some(given) = given {
+            let is_token = given.strip_prefix("Bearer ").is_some_and(|given| self.token.is(given));
+            return is_token.then_some(Caller::Program);
+        }
+        let is_signed_in = self.browsers.as_ref().is_some_and(|browsers| browsers.is_signed_in(headers));
+        is_signed_in.then_some(Caller::Browser)
+    }
+
+    /// Checks that a request was sent to this server, and by none but its own pages.
+    fn check_addresses(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), RequestRefusal> {
         let hosts = headers.get_all(header::HOST).iter().map(authority);
         // A request in absolute form names its host in the address.
         let named = uri.authority().map(|authority| Some(authority.clone()));
         let mut hosts = hosts.chain(named).peekable();
         if hosts.peek().is_none() {
-            return Some(RequestRefusal::NoHost);
+            return Err(RequestRefusal::NoHost);
         }
         for host in hosts {
             match host {
-                None => return Some(RequestRefusal::NoHost),
-                Some(host) if !is_one_of(&HOSTS, host.host()) => return Some(RequestRefusal::ForeignHost),
+                None => return Err(RequestRefusal::NoHost),
+                Some(host) if !self.place.is_host(&host) => return Err(RequestRefusal::ForeignHost),
                 Some(_) => {}
             }
         }
         // Programs send no Origin; browsers send one where it matters.
-        let is_own = headers.get_all(header::ORIGIN).iter().all(|origin| self.is_own_origin(origin));
-        (!is_own).then_some(RequestRefusal::ForeignOrigin)
+        let is_own = headers.get_all(header::ORIGIN).iter().all(|origin| self.place.is_own_origin(origin));
+        if is_own { Ok(()) } else { Err(RequestRefusal::ForeignOrigin) }
     }
+}
 
-    fn is_authorized(&self, headers: &HeaderMap) -> bool {
-        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        given.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|given| self.token.is(given))
-    }
-
-    /// Returns whether an origin is that of this server's own pages: scheme, name and port.
-    fn is_own_origin(&self, origin: &HeaderValue) -> bool {
-        let Some(origin) = origin.to_str().ok().and_then(|text| text.trim().parse::<Uri>().ok()) else {
-            return false;
-        };
-        let port = origin.port_u16().unwrap_or(80);
-        origin.scheme_str() == Some("http")
-            && origin.host().is_some_and(|host| is_one_of(&ORIGINS, host))
-            && port == self.port
-    }
+/// Returns whether a browser was told to send a request by the user or by our own page. A change must be sent by our own
+/// page, because only that can add the header.
+fn is_from_own_page(method: &Method, headers: &HeaderMap) -> bool {
+    let is_own_site = headers.get_all(FETCH_SITE).iter().all(|site| site == "same-origin" || site == "none");
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    is_own_site && (reads || headers.contains_key(PAGE_HEADER))
 }
 
 fn authority(host: &HeaderValue) -> Option<Authority> {
     host.to_str().ok()?.parse().ok()
 }
 
-fn is_one_of(names: &[&str], host: &str) -> bool {
-    names.iter().any(|name| name.eq_ignore_ascii_case(host))
-}
-
-/// Why a request is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RequestRefusal {
-    Token,
-    NoHost,
-    ForeignHost,
-    ForeignOrigin,
-}
-
-impl IntoResponse for RequestRefusal {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Token => {
-                let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-                let message = "the token is missing or wrong: send Authorization: Bearer TOKEN\n";
-                (StatusCode::UNAUTHORIZED, challenge, message).into_response()
-            }
-            Self::NoHost => {
-                (StatusCode::BAD_REQUEST, "the Host header is missing or malformed\n").into_response()
-            }
-            Self::ForeignHost => {
-                let message = "the Host header does not name this machine: use 127.0.0.1 or localhost\n";
-                (StatusCode::FORBIDDEN, message).into_response()
-            }
-            Self::ForeignOrigin => {
-                (StatusCode::FORBIDDEN, "pages of other origins may not use this server\n").into_response()
+/// Passes a request on, signs a browser in, or refuses the request.
+async fn admit<C: Clone + Send + Sync + 'static>(
+    State(guard): State<Arc<Guard>>,
+    ConnectInfo(connection): ConnectInfo<Connection<C>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+    if let Some(browsers) = guard.browsers.as_ref().filter(|_| uri.path() == sign_in::PATH) {
+        return match guard.check_addresses(uri, headers) {
+            Ok(()) => sign_in::answer(browsers, request).await,
+            Err(refusal) => refusal.into_response(),
+        };
+    }
+    match guard.refusal(method, uri, headers) {
+        Ok(Caller::Program | Caller::Browser) => {
+            connection.admission.admit();
+            request.extensions_mut().insert(ConnectInfo(connection.routes));
+            body::bounded(request, next).await
+        }
+        Err(RequestRefusal::Token) if sign_in::is_for_a_person(method, uri, headers) => {
+            match (&guard.browsers, guard.check_addresses(uri, headers)) {
+                (Some(browsers), Ok(())) => sign_in::page(browsers, None),
+                (_, _) => RequestRefusal::Token.into_response(),
             }
         }
+        Err(refusal) => refusal.into_response(),
     }
-}
-
-/// Passes a request on, or refuses it.
-async fn admit(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    if let Some(refusal) = guard.refusal(request.uri(), request.headers()) {
-        return refusal.into_response();
-    }
-    body::bounded(request, next).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::Key;
 
     const PORT: u16 = 4711;
+
+    fn guard() -> Guard {
+        Guard::new(Token::new("secret").unwrap(), Place::Loopback { port: PORT })
+    }
 
     /// Returns the refusal of a request with these headers. The token and the host are valid unless given.
     fn refused(given: &[(&'static str, &'static str)]) -> Option<RequestRefusal> {
@@ -138,8 +166,7 @@ mod tests {
         for (name, value) in defaults.iter().filter(|(name, _)| absent(name)).chain(given) {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        let guard = Guard::new(Token::new("secret").unwrap(), PORT);
-        guard.refusal(&Uri::from_static("/mcp"), &headers)
+        guard().refusal(&Method::POST, &Uri::from_static("/mcp"), &headers).err()
     }
 
     #[test]
@@ -172,10 +199,10 @@ mod tests {
     fn a_request_without_a_host_is_refused() {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer secret"));
-        let guard = Guard::new(Token::new("secret").unwrap(), PORT);
-        assert_eq!(guard.refusal(&Uri::from_static("/mcp"), &headers), Some(RequestRefusal::NoHost));
+        let refusal = |uri| guard().refusal(&Method::GET, &uri, &headers).err();
+        assert_eq!(refusal(Uri::from_static("/mcp")), Some(RequestRefusal::NoHost));
         let absolute = Uri::from_static("http://evil.example/mcp");
-        assert_eq!(guard.refusal(&absolute, &headers), Some(RequestRefusal::ForeignHost));
+        assert_eq!(refusal(absolute), Some(RequestRefusal::ForeignHost));
     }
 
     #[test]
@@ -198,5 +225,38 @@ mod tests {
         }
         let two = [("origin", "http://localhost:4711"), ("origin", "https://evil.example")];
         assert_eq!(refused(&two), Some(RequestRefusal::ForeignOrigin));
+    }
+
+    /// Returns the refusal of a browser that is signed in.
+    fn refused_browser(method: &Method, given: &[(&'static str, &'static str)]) -> Option<RequestRefusal> {
+        let place = Place::Loopback { port: PORT };
+        let browsers = Browsers::new(&place, &Key::new([7; 32]), |_, _| String::new(), |_| {}).unwrap();
+        let cookie = browsers.set_cookie().split(';').next().unwrap().to_owned();
+        let guard = guard().with_browsers(Arc::new(browsers));
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, HeaderValue::from_str(&cookie).unwrap());
+        headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:4711"));
+        for (name, value) in given {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        guard.refusal(method, &Uri::from_static("/api/v1/tasks"), &headers).err()
+    }
+
+    #[test]
+    fn a_browser_changes_something_only_from_our_own_page() {
+        let own = ("x-meanwhile", "1");
+        assert_eq!(refused_browser(&Method::GET, &[]), None);
+        assert_eq!(refused_browser(&Method::POST, &[]), Some(RequestRefusal::ForeignPage));
+        assert_eq!(refused_browser(&Method::POST, &[own]), None);
+        assert_eq!(refused_browser(&Method::DELETE, &[]), Some(RequestRefusal::ForeignPage));
+        for (site, refusal) in [
+            ("same-origin", None),
+            ("none", None),
+            ("same-site", Some(RequestRefusal::ForeignPage)),
+            ("cross-site", Some(RequestRefusal::ForeignPage)),
+        ] {
+            assert_eq!(refused_browser(&Method::POST, &[own, ("sec-fetch-site", site)]), refusal, "{site}");
+            assert_eq!(refused_browser(&Method::GET, &[("sec-fetch-site", site)]), refusal, "{site}");
+        }
     }
 }

@@ -15,6 +15,11 @@ impl Token {
         Some(Self(text.into())).filter(|token| !token.0.trim().is_empty())
     }
 
+    /// Returns a token with a text that is known not to be blank.
+    pub(super) const fn of(text: String) -> Self {
+        Self(text)
+    }
+
     /// Returns a random token.
     ///
     /// # Errors

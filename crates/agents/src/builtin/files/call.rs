@@ -1,10 +1,8 @@
 //! Runs calls of the file tools. Files are read and written through the client if it supports that.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::Diff;
-use meanwhile::engine::Runtime;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +15,7 @@ use super::view::excerpt;
 use crate::builtin::agent::Agent;
 use crate::builtin::calls::CallResult;
 use crate::builtin::client::SessionClient;
-use crate::builtin::session::Session;
+use crate::builtin::session::AcpSession;
 use crate::delivery::receipts::Receipt;
 
 /// The maximum size of a file whose change is shown as a diff of the whole file, in bytes.
@@ -25,7 +23,7 @@ const MAX_DIFF: usize = 128 << 10;
 
 /// A call of a file tool. The path is resolved and checked.
 pub(in crate::builtin) struct FileCall<'a> {
-    pub(in crate::builtin) session: &'a Session,
+    pub(in crate::builtin) session: &'a AcpSession,
     pub(in crate::builtin) client: &'a SessionClient,
     pub(in crate::builtin) path: PathBuf,
     pub(in crate::builtin) arguments: &'a Map<String, Value>,
@@ -92,27 +90,31 @@ impl FileCall<'_> {
 /// Reads a file of one of the session's own tasks. Returns `None` for any other path.
 pub(in crate::builtin) async fn read_own(
     agent: &Agent,
-    session: &Session,
+    session: &AcpSession,
     path: PathBuf,
     arguments: &Map<String, Value>,
 ) -> Option<CallResult> {
     let call = agent.calls.begin().await;
     let holder = agent.deliveries.lease(&session.call_settings.session.as_str().into()).await;
-    let (settings, name) = (Arc::clone(&session.settings), session.call_settings.session.clone());
+    let (home, name) = (session.home.clone(), session.call_settings.session.clone());
     let (arguments, most_bytes) = (arguments.clone(), session.most_bytes());
     let done = tokio::task::spawn_blocking(move || {
-        let runtime = Runtime::open(settings.as_ref().clone()).ok()?;
-        let file = OwnFile::find(&runtime, &name, &path)?;
-        let part = lines(&arguments)
-            .and_then(|(offset, limit)| Ok(excerpt(&file.read(&runtime)?, offset, limit, most_bytes)));
+        let read = home.with(|runtime| {
+            let Some(file) = OwnFile::find(runtime, &name, &path) else { return Ok(None) };
+            let part = lines(&arguments)
+                .and_then(|(offset, limit)| Ok(excerpt(&file.read(runtime)?, offset, limit, most_bytes)));
+            Ok(Some((file, part)))
+        });
+        let (file, part) = read.ok()??;
         let part = match part {
             Ok(part) => part,
             Err(why) => return Some(CallResult::refused(why)),
         };
         // A model that has read the log of an ended task to its end needs no notification about the end.
-        let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
-        let mut receipt = Receipt::new(settings, call);
-        receipt.told = told;
+        let reported_ends =
+            if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
+        let mut receipt = Receipt::new(home, call);
+        receipt.reported_ends = reported_ends;
         receipt.holder = holder;
         Some(CallResult { receipt: Some(receipt), ..CallResult::done(part.text) })
     });

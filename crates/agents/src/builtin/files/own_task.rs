@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use meanwhile::engine::{ReadFrom, ReadRequest, Runtime};
 use meanwhile::{Scope, Task};
+use mw_desk::text::error_text;
 use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
 
 use super::roots::{MAX_BYTES, read_text};
@@ -56,7 +57,7 @@ impl OwnFile {
             ReadRequest { from: ReadFrom::Offset(0), max_bytes: MAX_BYTES, run, ..ReadRequest::default() };
         let scope = Scope::Session(self.task.session.clone());
         let read = runtime.reader().read_shown(self.task.id.as_str(), &scope, &request);
-        let read = read.map_err(|error| format!("{error}. {}", error.hint()))?;
+        let read = read.map_err(|error| error_text(&error))?;
         if read.left > 0 {
             return Err(format!("it has more than {MAX_BYTES} bytes: use task_output"));
         }

@@ -69,8 +69,12 @@ pub(in crate::builtin) fn grep(
         .build();
     let (files, cut) =
         if base.is_file() { (vec![base.to_owned()], false) } else { files(base, name.as_ref(), stopped) };
-    let mut found =
-        Found { lines: Lines::new(most_bytes), name: String::new(), hits: 0, files_only: call.files_only };
+    let mut found = SearchResult {
+        lines: Lines::new(most_bytes),
+        name: String::new(),
+        hits: 0,
+        files_only: call.files_only,
+    };
     let mut unreadable = 0;
     for file in &files {
         if stopped() {
@@ -169,14 +173,14 @@ impl Lines {
     }
 }
 
-struct Found {
+struct SearchResult {
     lines: Lines,
     name: String,
     hits: usize,
     files_only: bool,
 }
 
-impl Found {
+impl SearchResult {
     fn add(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
         let line = String::from_utf8_lossy(bytes);
         let line = line.trim_end();
@@ -187,7 +191,7 @@ impl Found {
     }
 }
 
-impl Sink for Found {
+impl Sink for SearchResult {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {

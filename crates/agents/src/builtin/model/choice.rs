@@ -126,7 +126,7 @@ pub struct ModelError {
 
 /// The user's choice from arguments and settings.
 #[derive(Clone, Debug, Default)]
-pub struct ModelWishes {
+pub struct ModelOptions {
     /// The model as `provider/model` or by name only.
     pub model: Option<String>,
     /// The base URL.
@@ -140,9 +140,9 @@ impl ModelChoice {
     ///
     /// # Errors
     /// Fails if the model or its key is missing.
-    pub fn of(wishes: &ModelWishes, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+    pub fn of(options: &ModelOptions, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-        let (named, model) = split(wishes.model.as_deref());
+        let (named, model) = split(options.model.as_deref());
         let is_set = |provider: &Provider| {
             let (url, key, model) = provider.variables();
             variable(url).is_some()
@@ -154,7 +154,7 @@ impl ModelChoice {
             None => match Provider::ALL.into_iter().find(is_set) {
                 Some(provider) => provider,
                 // An endpoint with a custom address is assumed to be compatible with OpenAI.
-                None if wishes.base_url.is_some() => Provider::OpenAi,
+                None if options.base_url.is_some() => Provider::OpenAi,
                 None => return Err(nothing_set()),
             },
         };
@@ -162,9 +162,9 @@ impl ModelChoice {
         let (default_url, default_model) = provider.defaults();
         let model = model.map(str::to_owned).or_else(|| variable(model_name));
         let model = model.unwrap_or_else(|| default_model.to_owned());
-        let written = wishes.base_url.clone().or_else(|| variable(url_name));
+        let written = options.base_url.clone().or_else(|| variable(url_name));
         let base_url = written.as_deref().map_or_else(|| default_url.to_owned(), |url| provider.url(url));
-        let key = wishes.key.clone().or_else(|| key_name.and_then(variable));
+        let key = options.key.clone().or_else(|| key_name.and_then(variable));
         if let Some(key_name) = key_name.filter(|_| key.is_none() && written.is_none()) {
             return Err(ModelError {
                 message: format!("no API key for {}", provider.name()),
@@ -176,14 +176,14 @@ impl ModelChoice {
 }
 
 /// Splits `provider/model`. If the first part is not a provider, the whole text is the name of the model.
-fn split(wish: Option<&str>) -> (Option<Provider>, Option<&str>) {
-    let Some(wish) = wish.map(str::trim).filter(|wish| !wish.is_empty()) else { return (None, None) };
+fn split(named: Option<&str>) -> (Option<Provider>, Option<&str>) {
+    let Some(named) = named.map(str::trim).filter(|named| !named.is_empty()) else { return (None, None) };
     let known = |name: &str| Provider::ALL.into_iter().find(|provider| provider.name() == name);
-    match wish.split_once('/') {
+    match named.split_once('/') {
         Some((name, model)) if known(name).is_some() => {
             (known(name), Some(model).filter(|model| !model.is_empty()))
         }
-        _ => (None, Some(wish)),
+        _ => (None, Some(named)),
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
         let model = Some(model.to_owned()).filter(|model| !model.is_empty());
-        ModelChoice::of(&ModelWishes { model, ..ModelWishes::default() }, variable)
+        ModelChoice::of(&ModelOptions { model, ..ModelOptions::default() }, variable)
     }
 
     #[test]

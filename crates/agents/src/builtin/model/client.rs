@@ -10,7 +10,7 @@ use genai::{Client, ModelIden, ModelSpec, ServiceTarget, WebConfig};
 
 use super::choice::{ModelChoice, ModelError, Provider};
 use super::failure::{Failure, MAX_WAIT};
-use crate::builtin::conversation::{Call, Spoken, Thought};
+use crate::builtin::conversation::{ModelAnswer, ModelToolCall, Thought};
 
 /// The maximum number of times a failed request is repeated.
 const MAX_RETRIES: u32 = 4;
@@ -30,7 +30,7 @@ pub(in crate::builtin) struct Model {
 }
 
 /// A piece of an answer.
-pub(in crate::builtin) enum Said {
+pub(in crate::builtin) enum AnswerPiece {
     /// Text for the user.
     Text(String),
     /// A thought of the model.
@@ -40,22 +40,22 @@ pub(in crate::builtin) enum Said {
 }
 
 /// An answer of the model.
-pub(in crate::builtin) struct Reply {
-    pub(in crate::builtin) spoken: Spoken,
-    pub(in crate::builtin) stop: Stop,
-    pub(in crate::builtin) usage: Option<Usage>,
+pub(in crate::builtin) struct ModelReply {
+    pub(in crate::builtin) spoken: ModelAnswer,
+    pub(in crate::builtin) stop: ModelStop,
+    pub(in crate::builtin) usage: Option<TokenUsage>,
 }
 
 /// The numbers of tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::builtin) struct Usage {
+pub(in crate::builtin) struct TokenUsage {
     pub(in crate::builtin) input: u64,
     pub(in crate::builtin) output: u64,
 }
 
 /// The reason why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::builtin) enum Stop {
+pub(in crate::builtin) enum ModelStop {
     /// The answer is complete or contains calls.
     Done,
     /// The answer reached the maximum length.
@@ -112,11 +112,11 @@ impl Model {
     pub(in crate::builtin) async fn ask(
         &self,
         request: &ChatRequest,
-        mut on_piece: impl FnMut(Said),
-    ) -> Result<Reply, (Failure, Spoken)> {
+        mut on_piece: impl FnMut(AnswerPiece),
+    ) -> Result<ModelReply, (Failure, ModelAnswer)> {
         let mut pause = FIRST_RETRY_DELAY;
         for again in 0.. {
-            let mut spoken = Spoken::default();
+            let mut spoken = ModelAnswer::default();
             let failure = match self.once(request, &mut spoken, &mut on_piece).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
@@ -127,18 +127,22 @@ impl Model {
                 return Err((failure, spoken));
             };
             pause *= 2;
-            on_piece(Said::Pause(format!("{}; retrying in {:.1} s", failure.message, wait.as_secs_f64())));
+            on_piece(AnswerPiece::Pause(format!(
+                "{}; retrying in {:.1} s",
+                failure.message,
+                wait.as_secs_f64()
+            )));
             tokio::time::sleep(wait).await;
         }
-        Err((Failure::cut(&self.choice), Spoken::default()))
+        Err((Failure::cut(&self.choice), ModelAnswer::default()))
     }
 
     async fn once(
         &self,
         request: &ChatRequest,
-        spoken: &mut Spoken,
-        on_piece: &mut impl FnMut(Said),
-    ) -> Result<Reply, Failure> {
+        spoken: &mut ModelAnswer,
+        on_piece: &mut impl FnMut(AnswerPiece),
+    ) -> Result<ModelReply, Failure> {
         let failed = |error: genai::Error| Failure::of(&error, &self.choice);
         let target = ModelSpec::from_target(self.target());
         let begun = self.client.exec_chat_stream(target, request.clone(), Some(&self.options)).await;
@@ -147,7 +151,7 @@ impl Model {
             match event.map_err(failed)? {
                 ChatStreamEvent::Chunk(chunk) => {
                     spoken.text.push_str(&chunk.content);
-                    on_piece(Said::Text(chunk.content));
+                    on_piece(AnswerPiece::Text(chunk.content));
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
                     match spoken.thoughts.last_mut() {
@@ -156,7 +160,7 @@ impl Model {
                             spoken.thoughts.push(Thought { text: chunk.content.clone(), signature: None });
                         }
                     }
-                    on_piece(Said::Thought(chunk.content));
+                    on_piece(AnswerPiece::Thought(chunk.content));
                 }
                 ChatStreamEvent::End(end) => return Ok(reply(end)),
                 ChatStreamEvent::Start
@@ -173,30 +177,30 @@ impl Model {
     }
 }
 
-fn reply(end: StreamEnd) -> Reply {
+fn reply(end: StreamEnd) -> ModelReply {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
     let usage = end.captured_usage.as_ref().and_then(|usage| {
-        Some(Usage {
+        Some(TokenUsage {
             input: count(usage.prompt_tokens)?,
             output: count(usage.completion_tokens).unwrap_or(0),
         })
     });
     let stop = match &end.captured_stop_reason {
-        Some(StopReason::MaxTokens(_)) => Stop::Length,
-        Some(StopReason::ContentFilter(_)) => Stop::Refusal,
+        Some(StopReason::MaxTokens(_)) => ModelStop::Length,
+        Some(StopReason::ContentFilter(_)) => ModelStop::Refusal,
         Some(
             StopReason::Completed(_)
             | StopReason::ToolCall(_)
             | StopReason::StopSequence(_)
             | StopReason::Other(_),
         )
-        | None => Stop::Done,
+        | None => ModelStop::Done,
     };
-    Reply { spoken: spoken(end), stop, usage }
+    ModelReply { spoken: spoken(end), stop, usage }
 }
 
-fn spoken(end: StreamEnd) -> Spoken {
-    let mut spoken = Spoken::default();
+fn spoken(end: StreamEnd) -> ModelAnswer {
+    let mut spoken = ModelAnswer::default();
     let parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
     for part in parts {
         match part {
@@ -209,7 +213,7 @@ fn spoken(end: StreamEnd) -> Spoken {
                 _ => spoken.thoughts.push(Thought { text, signature: None }),
             },
             ContentPart::ToolCall(call) => {
-                spoken.calls.push(Call {
+                spoken.calls.push(ModelToolCall {
                     id: call.call_id,
                     tool: call.fn_name,
                     arguments: call.fn_arguments,

@@ -4,6 +4,6 @@ mod choice;
 mod client;
 mod failure;
 
-pub use choice::{ModelChoice, ModelError, ModelWishes, Provider};
-pub(super) use client::{Model, Reply, Said, Stop, Usage};
+pub use choice::{ModelChoice, ModelError, ModelOptions, Provider};
+pub(super) use client::{AnswerPiece, Model, ModelReply, ModelStop, TokenUsage};
 pub(super) use failure::Failure;

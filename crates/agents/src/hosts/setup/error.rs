@@ -41,12 +41,12 @@ pub enum SetupError {
         path: PathBuf,
     },
     /// Reading or writing failed.
-    #[error("{} cannot be {what}: {source}", path.display())]
+    #[error("{} {}: {source}", path.display(), failed.words())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The attempted action.
-        what: &'static str,
+        /// What failed.
+        failed: FailedAction,
         /// What the system reported.
         source: io::Error,
     },
@@ -55,12 +55,39 @@ pub enum SetupError {
     NoHome,
 }
 
+/// What was not possible with a host's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedAction {
+    /// Reading it.
+    Read,
+    /// Following the link to it.
+    Find,
+    /// Writing the new text.
+    Write,
+    /// Renaming the new file into place.
+    Replace,
+    /// Removing it.
+    Remove,
+}
+
+impl FailedAction {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Read => "cannot be read",
+            Self::Find => "cannot be found",
+            Self::Write => "cannot be written",
+            Self::Replace => "cannot be replaced",
+            Self::Remove => "cannot be removed",
+        }
+    }
+}
+
 impl SetupError {
     pub(in crate::hosts) fn io<'a>(
         path: &'a Path,
-        what: &'static str,
+        failed: FailedAction,
     ) -> impl FnOnce(io::Error) -> Self + 'a {
-        move |source| Self::Io { path: path.to_owned(), what, source }
+        move |source| Self::Io { path: path.to_owned(), failed, source }
     }
 
     /// Returns the code for programs.

@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::error::SetupError;
-use crate::hosts::host::Scope;
+use super::error::{FailedAction, SetupError};
+use crate::hosts::host::SetupScope;
 use crate::new_file::{Access, NewFile};
 
 /// Reads a file. Returns `None` if it does not exist.
@@ -19,7 +19,7 @@ pub(in crate::hosts) fn read(path: &Path) -> Result<Option<String>, SetupError> 
         }),
         // Writing through a dangling link would create a file at an unexpected place.
         Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => Ok(None),
-        Err(error) => Err(SetupError::io(path, "read")(error)),
+        Err(error) => Err(SetupError::io(path, FailedAction::Read)(error)),
     }
 }
 
@@ -28,10 +28,10 @@ pub(in crate::hosts) fn replace(
     path: &Path,
     before: Option<&str>,
     after: Option<&str>,
-    scope: Scope,
+    scope: SetupScope,
 ) -> Result<(), SetupError> {
     let real = match before {
-        Some(_) => fs::canonicalize(path).map_err(SetupError::io(path, "found"))?,
+        Some(_) => fs::canonicalize(path).map_err(SetupError::io(path, FailedAction::Find))?,
         None => path.to_owned(),
     };
     if before.is_some() {
@@ -39,20 +39,20 @@ pub(in crate::hosts) fn replace(
     }
     let Some(after) = after else {
         unchanged(&real, before)?;
-        return fs::remove_file(&real).map_err(SetupError::io(path, "removed"));
+        return fs::remove_file(&real).map_err(SetupError::io(path, FailedAction::Remove));
     };
     let access = match scope {
-        Scope::User => Access::Private,
-        Scope::Project => Access::Shared,
+        SetupScope::User => Access::Private,
+        SetupScope::Project => Access::Shared,
     };
-    let new = NewFile::write(&real, after, access).map_err(SetupError::io(path, "written"))?;
+    let new = NewFile::write(&real, after, access).map_err(SetupError::io(path, FailedAction::Write))?;
     unchanged(&real, before)?;
-    new.put_in_place().map_err(SetupError::io(path, "replaced"))
+    new.put_in_place().map_err(SetupError::io(path, FailedAction::Replace))
 }
 
 /// Checks whether a file may be written. A rename does not check this.
 fn check_writable(path: &Path) -> Result<(), SetupError> {
-    let mode = fs::metadata(path).map_err(SetupError::io(path, "read"))?.mode();
+    let mode = fs::metadata(path).map_err(SetupError::io(path, FailedAction::Read))?.mode();
     let may = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     if mode & 0o222 == 0 || !may {
         return Err(SetupError::ReadOnly { path: path.to_owned() });
@@ -74,7 +74,7 @@ mod tests {
         let path = dir.path().join("settings.json");
         fs::write(&path, "theirs").unwrap();
         for (before, after) in [(Some("old"), Some("new")), (None, Some("new")), (Some("old"), None)] {
-            let refused = replace(&path, before, after, Scope::User);
+            let refused = replace(&path, before, after, SetupScope::User);
             assert!(matches!(refused, Err(SetupError::Changed { .. })), "{before:?} {refused:?}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         }
@@ -84,7 +84,9 @@ mod tests {
     #[test]
     fn a_new_user_file_is_private_and_a_new_project_file_is_not() {
         let dir = tempfile::tempdir().unwrap();
-        for (scope, name, others) in [(Scope::User, "a/b/mine", 0), (Scope::Project, "a/c/ours", 0o044)] {
+        for (scope, name, others) in
+            [(SetupScope::User, "a/b/mine", 0), (SetupScope::Project, "a/c/ours", 0o044)]
+        {
             let path = dir.path().join(name);
             replace(&path, None, Some("x"), scope).unwrap();
             let umask_allows = 0o044;

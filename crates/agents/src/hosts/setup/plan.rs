@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use super::error::{Flaw, SetupError};
 use super::files;
 use super::planned_entry::PlannedEntry;
-use crate::hosts::host::{Host, HostFile, Scope, Surroundings};
+use crate::hosts::host::{AgentHost, HostFile, SetupScope, Surroundings};
 
 /// The byte order mark that some editors write. It is kept.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The wanted change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum RequestedChange {
     /// Add our entries.
     SetUp,
     /// Remove them.
@@ -28,7 +28,7 @@ pub struct FileChange {
     pub before: Option<String>,
     /// Its new content.
     pub after: Option<String>,
-    scope: Scope,
+    scope: SetupScope,
 }
 
 impl FileChange {
@@ -61,22 +61,22 @@ pub struct Installed {
     pub wanted: Vec<String>,
 }
 
-impl Host {
+impl AgentHost {
     /// Returns the changes of its files. Nothing is written.
     ///
     /// # Errors
     /// When a file is invalid, or a change could not be undone.
     pub fn plan(
         &self,
-        wish: Wish,
-        scope: Scope,
+        change: RequestedChange,
+        scope: SetupScope,
         around: &Surroundings<'_>,
     ) -> Result<Vec<FileChange>, SetupError> {
         let change = |file: &HostFile| {
             let path = around.resolve(file.path(scope))?;
             let before = files::read(&path)?;
             let after = self
-                .changed(wish, file, before.as_deref(), around.program)
+                .changed(change, file, before.as_deref(), around.program)
                 .map_err(|flaw| flaw.in_file(&path))?;
             Ok(FileChange { path, before, after, scope })
         };
@@ -87,7 +87,11 @@ impl Host {
     ///
     /// # Errors
     /// When a file is invalid or cannot be read.
-    pub fn installed(&self, scope: Scope, around: &Surroundings<'_>) -> Result<Vec<Installed>, SetupError> {
+    pub fn installed(
+        &self,
+        scope: SetupScope,
+        around: &Surroundings<'_>,
+    ) -> Result<Vec<Installed>, SetupError> {
         let mut found = Vec::new();
         for file in self.files {
             let path = around.resolve(file.path(scope))?;
@@ -109,13 +113,14 @@ impl Host {
     /// When there is no home directory.
     pub fn snippets(
         &self,
-        scope: Scope,
+        scope: SetupScope,
         around: &Surroundings<'_>,
     ) -> Result<Vec<(PathBuf, String)>, SetupError> {
         let snippet = |file: &HostFile| {
             let path = around.resolve(file.path(scope))?;
-            let text =
-                self.changed(Wish::SetUp, file, None, around.program).map_err(|flaw| flaw.in_file(&path))?;
+            let text = self
+                .changed(RequestedChange::SetUp, file, None, around.program)
+                .map_err(|flaw| flaw.in_file(&path))?;
             Ok((path, text.unwrap_or_default()))
         };
         self.files.iter().map(snippet).collect()
@@ -123,7 +128,7 @@ impl Host {
 
     fn changed(
         &self,
-        wish: Wish,
+        change: RequestedChange,
         file: &HostFile,
         text: Option<&str>,
         program: &str,
@@ -133,10 +138,10 @@ impl Host {
         let mark =
             if text.is_some_and(|text| text.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
         let text = text.map(|text| text[mark.len()..].to_owned());
-        let after = match wish {
-            Wish::SetUp => entries.try_fold(text, |text, entry| entry.ensure(text)),
+        let after = match change {
+            RequestedChange::SetUp => entries.try_fold(text, |text, entry| entry.ensure(text)),
             // In reverse order, so that each finds the file as it left it.
-            Wish::Remove => entries.rev().try_fold(text, |text, entry| entry.take_out(text)),
+            RequestedChange::Remove => entries.rev().try_fold(text, |text, entry| entry.take_out(text)),
         }?;
         Ok(if mark.is_empty() { after } else { Some(format!("{mark}{}", after.unwrap_or_default())) })
     }

@@ -12,7 +12,7 @@ use super::error::Flaw;
 use super::json::Spot;
 use super::value::{COMMAND_FIELDS, on_one_line};
 use super::{json, toml};
-use crate::hosts::host::{Entry, Format, Host};
+use crate::hosts::host::{AgentHost, FileFormat, HostEntry};
 
 /// A field of an entry that says what it starts.
 pub(super) struct CommandField {
@@ -24,7 +24,7 @@ pub(super) struct CommandField {
 
 /// One entry of one file, ready to be written.
 pub(super) struct PlannedEntry {
-    format: Format,
+    format: FileFormat,
     path: &'static [&'static str],
     /// The arguments by which a hook is recognised; `None` for the server.
     hook_arguments: Option<String>,
@@ -35,14 +35,14 @@ pub(super) struct PlannedEntry {
 }
 
 impl PlannedEntry {
-    pub(super) fn new(host: &Host, format: Format, entry: &Entry, program: &str) -> Self {
+    pub(super) fn new(host: &AgentHost, format: FileFormat, entry: &HostEntry, program: &str) -> Self {
         let (path, matcher, timeout, waking_field) = match *entry {
-            Entry::Server { path, value } => {
+            HostEntry::Server { path, value } => {
                 let value = value(program);
                 return Self { format, path, hook_arguments: None, whole: value.clone(), value };
             }
-            Entry::Hook { path, matcher, timeout } => (path, matcher, timeout, None),
-            Entry::Waker { path, field, timeout } => (path, None, timeout, Some(field)),
+            HostEntry::Hook { path, matcher, timeout } => (path, matcher, timeout, None),
+            HostEntry::Waker { path, field, timeout } => (path, None, timeout, Some(field)),
         };
         let arguments = format!("hook {}{}", host.id, if waking_field.is_some() { " --wake" } else { "" });
         let command = format!("{} {arguments}", shell_word(program));
@@ -78,8 +78,8 @@ impl PlannedEntry {
 
     fn command(&self, text: &str) -> Result<Option<Vec<CommandField>>, Flaw> {
         match self.format {
-            Format::Json(syntax) => json::command(text, syntax, self.path, self.spot()),
-            Format::Toml => toml::command(text, self.path),
+            FileFormat::Json(syntax) => json::command(text, syntax, self.path, self.spot()),
+            FileFormat::Toml => toml::command(text, self.path),
         }
     }
 
@@ -114,8 +114,8 @@ impl PlannedEntry {
 
     fn add(&self, text: Option<&str>) -> Result<String, Flaw> {
         match self.format {
-            Format::Json(syntax) => json::add(text, syntax, self.path, self.spot(), &self.whole),
-            Format::Toml => toml::add(text, self.path, &self.whole),
+            FileFormat::Json(syntax) => json::add(text, syntax, self.path, self.spot(), &self.whole),
+            FileFormat::Toml => toml::add(text, self.path, &self.whole),
         }
     }
 
@@ -148,8 +148,8 @@ impl PlannedEntry {
             return Ok(Some(text));
         }
         match self.format {
-            Format::Json(syntax) => json::take_out(&text, syntax, self.path, self.spot()),
-            Format::Toml => toml::take_out(&text, self.path),
+            FileFormat::Json(syntax) => json::take_out(&text, syntax, self.path, self.spot()),
+            FileFormat::Toml => toml::take_out(&text, self.path),
         }
     }
 }
@@ -169,8 +169,8 @@ mod tests {
             "[mcp_servers.meanwhile]\ncommand = \"/opt/mw\" # here\nargs = [\"mcp\"]\ntool_timeout_sec = 7\n";
         let value = json!({"command": "/opt/mw", "args": ["mcp"]});
         for (format, path, old, new) in [
-            (Format::Json(Syntax::Comments), &["mcpServers", "meanwhile"], old, new),
-            (Format::Toml, &["mcp_servers", "meanwhile"], old_table, new_table),
+            (FileFormat::Json(Syntax::Comments), &["mcpServers", "meanwhile"], old, new),
+            (FileFormat::Toml, &["mcp_servers", "meanwhile"], old_table, new_table),
         ] {
             let (value, whole) = (value.clone(), value.clone());
             let planned = PlannedEntry { format, path, hook_arguments: None, value, whole };

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use mw_model::wire::SUPERVISOR_NAME;
 use mw_model::{ProcStat, Process, shown_command};
+use rustix::fs::{Mode, OFlags, open};
 
 /// Returns how long the machine has been up, in microseconds, including sleep.
 pub(crate) fn uptime_us() -> i64 {
@@ -19,6 +20,11 @@ pub(crate) fn running_ms(process: &Process) -> Option<u64> {
     // The kernel reports hundredths of a second to user space.
     let begun_us = i64::try_from(process.start_ticks).ok().filter(|ticks| *ticks > 0)?.checked_mul(10_000)?;
     u64::try_from((uptime_us() - begun_us) / 1000).ok()
+}
+
+/// Returns whether a process is stopped by a signal, until it is continued.
+pub(crate) fn is_stopped(process: &Process) -> bool {
+    stat(process.pid).is_some_and(|stat| stat.start_ticks == process.start_ticks && stat.is_stopped())
 }
 
 /// Returns a short path to an open directory.
@@ -56,7 +62,7 @@ pub(crate) fn command_of(pid: u32) -> String {
     shown_command(&words, || fs::read_to_string(format!("/proc/{pid}/comm")).ok())
 }
 
-/// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in
+/// Returns the CPU time of a process and of the children it has waited for, in microseconds, and its memory in
 /// bytes; `None` if it is gone.
 pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
     let stat = stat(pid)?;
@@ -68,28 +74,81 @@ pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
 /// Returns the files that the supervisors above a process hold open, the nearest supervisor first. Every supervisor
 /// has the same name, so the files of other processes, of which there may be many, are not read.
 pub(crate) fn files_of_supervisors_above(pid: u32) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut next = stat(pid).map(|stat| stat.parent);
-    // Each ancestor is older than the one before. The limit guards against a process table that changes meanwhile.
-    for _ in 0..1000 {
-        let Some(pid) = next.filter(|pid| *pid > 0) else { break };
-        let line = stat_line(pid).unwrap_or_default();
-        if ProcStat::name(&line) == Some(SUPERVISOR_NAME) {
-            let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-            files.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
+    supervisors_above(pid)
+        .flat_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten())
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .collect()
+}
+
+/// Returns whether a supervisor above a process does not let it see its files, so that nobody knows whose it is. A process that
+/// has left its user namespace or is confined sees the files of no supervisor.
+pub(crate) fn has_closed_supervisor_above(pid: u32) -> bool {
+    let is_closed = |pid: u32| match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(mut entries) => entries.any(|entry| {
+            entry.is_ok_and(|entry| fs::read_link(entry.path()).is_err_and(|it| is_denied(&it)))
+        }),
+        Err(error) => is_denied(&error),
+    };
+    supervisors_above(pid).any(is_closed)
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+fn supervisors_above(pid: u32) -> impl Iterator<Item = u32> {
+    ancestors(pid).filter(|(_, line)| ProcStat::name(line) == Some(SUPERVISOR_NAME)).map(|(pid, _)| pid)
+}
+
+/// What is above this process.
+pub(crate) struct Ancestry {
+    /// Whether a supervisor of any home is among its ancestors.
+    pub(crate) any_supervisor: bool,
+    /// The CPU on which its parent ran last.
+    pub(crate) cpu_of_parent: Option<u32>,
+}
+
+pub(crate) fn look_above() -> Ancestry {
+    let mut above = Ancestry { any_supervisor: false, cpu_of_parent: None };
+    for (number, (_, line)) in ancestors(std::process::id()).enumerate() {
+        above.any_supervisor |= ProcStat::name(&line) == Some(SUPERVISOR_NAME);
+        if number == 0 {
+            above.cpu_of_parent = ProcStat::parse(&line).and_then(|stat| stat.cpu);
         }
-        next = ProcStat::parse(&line).map(|stat| stat.parent);
     }
-    files
+    above
+}
+
+/// Returns the ancestors of a process, the nearest first, each with its line of the process table.
+fn ancestors(pid: u32) -> impl Iterator<Item = (u32, String)> {
+    let mut next = if pid == std::process::id() { own_parent() } else { stat(pid).map(|stat| stat.parent) };
+    let step = move || {
+        let pid = next.filter(|pid| *pid > 0)?;
+        let line = stat_line(pid).unwrap_or_default();
+        next = ProcStat::parse(&line).map(|stat| stat.parent);
+        Some((pid, line))
+    };
+    // Each ancestor is older than the one before. The limit guards against a process table that changes meanwhile.
+    std::iter::from_fn(step).take(1000)
+}
+
+fn own_parent() -> Option<u32> {
+    rustix::process::getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok())
 }
 
 fn stat(pid: u32) -> Option<ProcStat> {
     ProcStat::parse(&stat_line(pid)?)
 }
 
+/// Reads the line in one call: every `mw start` reads one for each of its ancestors.
 fn stat_line(pid: u32) -> Option<String> {
+    /// More than 52 numbers and a name can have.
+    const LONGEST: usize = 2 << 10;
+    let mut line = [0; LONGEST];
+    let file = open(format!("/proc/{pid}/stat"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let length = rustix::io::read(&file, &mut line).ok()?;
     // A process name need not be valid UTF-8.
-    Some(String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?).into_owned())
+    Some(String::from_utf8_lossy(&line[..length]).into_owned())
 }
 
 #[cfg(test)]

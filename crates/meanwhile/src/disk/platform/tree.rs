@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use mw_model::signal::{SIGCONT, SIGKILL};
-use mw_model::{ProcStat, Process, TASK_VARIABLE, is_own_process};
+use mw_model::{ProcStat, Process, TASK_VARIABLE, environ_has, is_own_process};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -64,8 +64,7 @@ pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             other => other?,
         };
-        let entries = environ.as_deref().unwrap_or_default().split(|byte| *byte == 0);
-        Ok::<_, io::Error>(entries.into_iter().any(|entry| entry == mark.as_bytes()))
+        Ok::<_, io::Error>(environ_has(&environ.unwrap_or_default(), &mark))
     };
     let mut found = BTreeSet::new();
     for (pid, stat) in &all {
@@ -99,10 +98,8 @@ fn is_ours(pid: u32) -> io::Result<bool> {
 pub(crate) fn kill_marked(entry: &str) {
     const MAX_ROUNDS: u32 = 50;
     for _ in 0..MAX_ROUNDS {
-        let has_mark = |pid: u32| {
-            let environ = read(pid, "environ").ok().flatten().unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
-        };
+        let has_mark =
+            |pid: u32| environ_has(&read(pid, "environ").ok().flatten().unwrap_or_default(), entry);
         let pids = pids().into_iter().flatten();
         let marked: Vec<_> = pids.filter(|pid| has_mark(*pid) && !is_ours(*pid).unwrap_or(true)).collect();
         let living: Vec<_> = marked.into_iter().filter_map(|pid| Some((pid, stat(pid).ok()??))).collect();
@@ -135,13 +132,15 @@ pub(crate) fn continue_if_stopped(pid: u32) {
     }
 }
 
+/// Returns a descriptor of a process, so that no other process with the same id is signalled; `None` if it is gone.
+fn handle_of(pid: u32) -> Option<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
 /// Signals a process if its start time matches. Returns whether it did.
 pub(crate) fn signal(pid: u32, start_ticks: u64, number: i32) -> bool {
-    let held = i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    let (Some(held), Some(signal)) = (held, Signal::from_named_raw(number)) else { return false };
+    let (Some(held), Some(signal)) = (handle_of(pid), Signal::from_named_raw(number)) else { return false };
     let is_same = stat(pid).is_ok_and(|stat| stat.is_some_and(|stat| stat.start_ticks == start_ticks));
     is_same && pidfd_send_signal(held, signal).is_ok()
 }

@@ -1,8 +1,10 @@
 //! The names of the sessions that belong to an agent.
 
-use mw_model::{TaskId, TaskKind};
+use std::path::Path;
 
-use crate::disk::home::Home;
+use mw_model::TaskId;
+
+use super::dir::SessionDir;
 
 /// Suffix of the session that keeps an agent alive.
 const KEEPER: &str = ":keeper";
@@ -16,16 +18,12 @@ pub fn keeper_session(id: &TaskId) -> String {
 /// Returns the agent's task of a keeper's session; `None` for other sessions. The database recognises these sessions
 /// by the same form.
 pub(crate) fn kept_agent(session: &str) -> Option<TaskId> {
-    session.strip_suffix(KEEPER)?.parse().ok().filter(is_of_agent)
+    session.strip_suffix(KEEPER)?.parse().ok().filter(TaskId::is_of_agent)
 }
 
 /// Returns whether a task's agent may have had a keeper, without reading the database.
-pub(crate) fn has_keeper(home: &Home, id: &TaskId) -> bool {
-    is_of_agent(id) && home.session(&keeper_session(id)).path().exists()
-}
-
-pub(crate) fn is_of_agent(id: &TaskId) -> bool {
-    id.as_str().starts_with(TaskKind::Agent.prefix())
+pub(crate) fn has_keeper(sessions: &Path, id: &TaskId) -> bool {
+    id.is_of_agent() && SessionDir::of(sessions, &keeper_session(id)).path().exists()
 }
 
 /// Returns the session of an agent's own tasks.

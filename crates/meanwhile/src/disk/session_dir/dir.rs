@@ -1,14 +1,16 @@
 //! A session's directory: its slots, and the numbers of its tasks.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use mw_model::{QueueLimits, fnv1a};
 
+use crate::disk::file_lock::{open_below, refuse_link};
+use crate::disk::names::POLICY_FILE;
+use crate::disk::replace_file::{open_directory, replace_file};
 use crate::disk::slots::{Pool, Slots};
 use crate::error::{Error, Result};
 
@@ -98,13 +100,13 @@ impl SessionDir {
 
     /// Stores the policy of a session.
     pub(crate) fn set_session_policy(&self, text: &[u8]) -> Result<()> {
-        replace(&self.path, "house.json", text)
+        replace(&self.path, POLICY_FILE, text)
             .map_err(Error::io("cannot write the policy settings of the session"))
     }
 
     /// Returns the policy of a session, if its host stored one.
     pub(crate) fn session_policy(&self) -> Result<Option<Vec<u8>>> {
-        match fs::read(self.path.join("house.json")) {
+        match fs::read(self.path.join(POLICY_FILE)) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("cannot read the policy settings of the session")(error)),
@@ -114,31 +116,9 @@ impl SessionDir {
 
 /// Replaces a file in a session's directory atomically. A directory that is a link is refused.
 pub(crate) fn replace(session: &Path, name: &str, text: &[u8]) -> io::Result<()> {
-    /// Two threads of one process may write the same file.
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let new = session.join(format!("{name}.{}-{number}", std::process::id()));
-    // A process with the same pid may have died here.
-    let _ = fs::remove_file(&new);
-    let file = open_below(session, &new, OpenOptions::new().create_new(true))?;
-    let written = file.write_all_at(text, 0).and_then(|()| fs::rename(&new, session.join(name)));
-    written.inspect_err(|_| _ = fs::remove_file(&new))
-}
-
-/// Opens a private file for writing, and creates it and its directory if they do not exist.
-pub(crate) fn open_below(directory: &Path, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let options = options.write(true).create(true).truncate(false).mode(0o600);
-    if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
-        let why = format!("{} is a link or a file, not a directory; remove it", directory.display());
-        return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
-    }
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-            options.open(path)
-        }
-        other => other,
-    }
+    refuse_link(session)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(session)?;
+    replace_file(&open_directory(session)?, name, text)
 }
 
 /// Returns the name of a session's directory: the session's name, with special characters escaped.

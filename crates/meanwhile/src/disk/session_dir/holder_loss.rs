@@ -9,7 +9,6 @@ use mw_model::{DEFAULT_SESSION, Lifetime, SessionBond, Timestamp};
 
 use super::dir::replace;
 use super::lease;
-use crate::disk::home::Home;
 
 /// Returns the file that records since when the session has had no holder; `None` for tasks that outlive it.
 pub(crate) const fn file_for(lifetime: Lifetime) -> Option<&'static str> {
@@ -22,7 +21,7 @@ pub(crate) const fn file_for(lifetime: Lifetime) -> Option<&'static str> {
 
 /// Returns the binding of a task to its session; `None` if the task does not end with it.
 pub(crate) fn bond(
-    home: &Home,
+    directory: &Path,
     session: &str,
     lifetime: Lifetime,
     grace_ms: u64,
@@ -31,7 +30,7 @@ pub(crate) fn bond(
     if session == DEFAULT_SESSION || file_for(lifetime).is_none() {
         return None;
     }
-    let held = lease::held(home.session(session).path()).keeps(lifetime);
+    let held = lease::held(directory).keeps(lifetime);
     Some(SessionBond { held, at, grace_ms })
 }
 

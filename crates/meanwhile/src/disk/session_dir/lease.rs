@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use mw_model::Lifetime;
 use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX};
 
-use super::dir::open_below;
 use super::holder_loss;
+use crate::disk::file_lock::open_below;
 use crate::disk::platform;
 
 /// Prefix of the lease files of processes that only receive notifications.

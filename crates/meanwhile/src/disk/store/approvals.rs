@@ -1,7 +1,7 @@
 //! Proposals and their states. They stay on record after they are answered.
 
 use mw_model::Timestamp;
-use mw_model::approval::{ApprovalState, Digest, Proposal, ProposalId};
+use mw_model::approval::{ApprovalState, Proposal, ProposalId};
 use rusqlite::{Params, params};
 
 use super::connection::Store;
@@ -11,7 +11,7 @@ use super::write::{Transaction, json};
 
 /// A proposal and its state.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ApprovalEntry {
     /// The proposal.
     pub proposal: Proposal,
     /// The state.
@@ -20,7 +20,7 @@ pub struct Entry {
     pub(crate) attempts: Option<String>,
 }
 
-impl Entry {
+impl ApprovalEntry {
     /// Returns the answers by processes that may not answer: when, and which process.
     #[must_use]
     pub fn refused_answers(&self) -> Vec<String> {
@@ -30,42 +30,49 @@ impl Entry {
 
 impl Store {
     /// Returns the proposals that match the rest of a query.
-    fn entries(&self, rest: &str, values: impl Params) -> Result<Vec<Entry>, StoreError> {
+    fn entries(&self, rest: &str, values: impl Params) -> Result<Vec<ApprovalEntry>, StoreError> {
         let sql = format!("SELECT proposal, state, attempts FROM approvals {rest}");
         self.rows(&sql, values, |row| {
-            Ok(Entry { proposal: decoded(row, 0)?, state: decoded(row, 1)?, attempts: row.get(2)? })
+            Ok(ApprovalEntry { proposal: decoded(row, 0)?, state: decoded(row, 1)?, attempts: row.get(2)? })
         })
     }
 
     /// Returns a proposal.
-    pub(crate) fn approval(&self, id: &ProposalId) -> Result<Option<Entry>, StoreError> {
+    pub(crate) fn approval(&self, id: &ProposalId) -> Result<Option<ApprovalEntry>, StoreError> {
         Ok(self.entries("WHERE id = ?1", [id.as_str()])?.pop())
     }
 
     /// Returns the proposals whose ids begin with `prefix`.
-    pub(crate) fn approvals_like(&self, prefix: &str) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn approvals_like(&self, prefix: &str) -> Result<Vec<ApprovalEntry>, StoreError> {
         self.entries("WHERE substr(id, 1, length(?1)) = ?1 LIMIT 10", [prefix])
     }
 
     /// Returns the proposals without an answer, oldest first.
-    pub(crate) fn open_approvals(&self) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn open_approvals(&self) -> Result<Vec<ApprovalEntry>, StoreError> {
         self.entries("WHERE word = 'open' ORDER BY seq", [])
     }
 
     /// Returns the proposals that are open, or approved and not used yet.
-    pub(crate) fn unfinished_approvals(&self) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn unfinished_approvals(&self) -> Result<Vec<ApprovalEntry>, StoreError> {
         self.entries("WHERE word IN ('open', 'approved') ORDER BY seq", [])
     }
 
     /// Returns the newest proposals, newest first.
-    pub(crate) fn newest_approvals(&self, most: u32) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn newest_approvals(&self, most: u32) -> Result<Vec<ApprovalEntry>, StoreError> {
         self.entries("ORDER BY seq DESC LIMIT ?1", [most])
     }
 
-    /// Returns the newest proposal with this digest in a session.
-    pub(crate) fn proposed(&self, session: &str, digest: &Digest) -> Result<Option<Entry>, StoreError> {
-        let rest = "WHERE session = ?1 AND digest = ?2 ORDER BY seq DESC LIMIT 1";
-        Ok(self.entries(rest, params![session, digest.0])?.pop())
+    /// Returns the newest proposal for the same in its session. A yes to a command that the caller waits for is none to a
+    /// background task; a no is one to both.
+    pub(crate) fn proposed(&self, proposal: &Proposal) -> Result<Option<ApprovalEntry>, StoreError> {
+        const MOST: u32 = 20;
+        let rest = "WHERE session = ?1 AND digest = ?2 ORDER BY seq DESC LIMIT ?3";
+        let newest = self.entries(rest, params![proposal.session, proposal.digest.0, MOST])?;
+        let answers = |entry: &ApprovalEntry| {
+            matches!(entry.state, ApprovalState::Denied { .. })
+                || entry.proposal.action.is_awaited() == proposal.action.is_awaited()
+        };
+        Ok(newest.into_iter().find(answers))
     }
 }
 

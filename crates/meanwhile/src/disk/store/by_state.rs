@@ -7,7 +7,9 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, conditions};
 use super::list::{RowSlice, Walk};
+use super::queue::{QUEUE_ORDER, queue_order_or_newest};
 use super::rows;
+use super::write::{HOLDS_SLOT, QUEUED};
 use crate::task::Task;
 
 /// How many of the newest tasks of each failing state are checked, because the cost of the list must not grow with
@@ -18,8 +20,8 @@ const FAILING: [Status; 3] = [Status::Failed, Status::TimedOut, Status::Lost];
 /// Returns the query for the matching queued tasks, in queue order.
 pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
     format!(
-        "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = 0{} \
-         ORDER BY priority DESC, seq LIMIT {most} OFFSET {skip}",
+        "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = {QUEUED}{} \
+         ORDER BY {QUEUE_ORDER} LIMIT {most} OFFSET {skip}",
         rows::COLUMNS,
         conditions(filter).0,
     )
@@ -29,8 +31,8 @@ pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
 pub(super) fn by_state_sql(lately: &[i64]) -> String {
     let lately = lately.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     format!(
-        "CASE phase WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 + (seq NOT IN ({lately})) END, \
-         CASE phase WHEN 0 THEN -priority END, CASE phase WHEN 0 THEN seq ELSE -seq END"
+        "CASE phase WHEN {HOLDS_SLOT} THEN 0 WHEN {QUEUED} THEN 1 ELSE 2 + (seq NOT IN ({lately})) END, {}",
+        queue_order_or_newest()
     )
 }
 

@@ -1,6 +1,5 @@
 //! The one place that opens a connection.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,10 +8,10 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::damage::{OpenFile, ReplacementLock, Shared};
 use super::error::StoreError;
 use super::events::MARK_LOG;
 use super::migrations;
-use crate::disk::damage::{FileLock, OpenFile, Shared};
 use crate::disk::file_lock::open_private;
 
 /// How often a writer retries while another process holds the lock: for ten seconds.
@@ -25,25 +24,22 @@ pub(crate) struct Store {
     pub(super) tasks_dir: PathBuf,
     /// The file on disk, if there is one.
     file: Option<OpenFile>,
-    /// Whether spans were stored that no supervisor will export. The caller that starts an exporter takes the flag.
-    pub(crate) spans_wait: Cell<bool>,
-    /// Whether owners are notified of the end of a batch, in addition to the ends of its tasks.
-    pub(crate) tells_batches: Cell<bool>,
 }
 
 /// The result of opening a database.
 pub(crate) enum Opened {
     /// A database of this build's schema.
     Ready(Store),
-    /// An empty or older database, which must be brought up to date before use.
-    Behind(Store),
+    /// An empty or older database, which must be brought up to date before use. Until the lock is dropped, no other process
+    /// takes the file for a damaged one.
+    Behind(Store, ReplacementLock),
 }
 
 impl Store {
     /// Opens the database, and creates it if it is absent or empty. Its file is not replaced meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-        let lock = FileLock::of(path);
-        let _held = lock.share()?;
+        let lock = ReplacementLock::of(path);
+        let held = lock.share()?;
         if was_emptied(path) {
             return Err(StoreError::Emptied);
         }
@@ -53,7 +49,8 @@ impl Store {
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
         } else {
-            Ok(Opened::Behind(store))
+            held.keep();
+            Ok(Opened::Behind(store, lock))
         }
     }
 
@@ -83,13 +80,7 @@ impl Store {
     }
 
     fn over(connection: Connection, tasks_dir: PathBuf) -> Self {
-        Self {
-            connection,
-            tasks_dir,
-            file: None,
-            spans_wait: Cell::default(),
-            tells_batches: Cell::new(true),
-        }
+        Self { connection, tasks_dir, file: None }
     }
 
     /// Returns whether a transaction is open.
@@ -115,7 +106,6 @@ impl Store {
     /// Copies everything into a database in memory.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
         let mut copy = Self::in_memory(self.tasks_dir.clone())?;
-        copy.tells_batches.set(self.tells_batches.get());
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,
             Duration::from_millis(1),
@@ -129,7 +119,7 @@ impl Store {
     pub(crate) fn tidy(&mut self, path: &Path) {
         const WORTH_IT: u64 = 256 << 10;
         let wal = path.with_extension("db-wal");
-        let lock = FileLock::of(path);
+        let lock = ReplacementLock::of(path);
         if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT)
             && let Ok(_held) = lock.share()
             && !self.is_replaced()

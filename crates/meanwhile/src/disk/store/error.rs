@@ -2,9 +2,9 @@
 
 use crate::error::{LACK_HINT, is_disk_full, is_shortage};
 
-/// A failure of the database.
+/// A failure of the database. Callers of the library see it as a [`DatabaseError`](crate::error::DatabaseError).
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub(crate) enum StoreError {
     /// An error from SQLite.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -30,19 +30,17 @@ pub enum StoreError {
     BeingReplaced,
     /// An event that cannot follow the current state.
     #[error(transparent)]
-    Refused(#[from] mw_model::Refusal),
+    Refused(#[from] mw_model::TransitionRefused),
 }
 
 impl StoreError {
     /// Returns whether a newer version wrote the database.
-    #[must_use]
-    pub const fn is_newer(&self) -> bool {
+    pub(crate) const fn is_newer(&self) -> bool {
         matches!(self, Self::Newer { .. })
     }
 
     /// Returns whether the disk is full or read-only.
-    #[must_use]
-    pub fn is_disk_full(&self) -> bool {
+    pub(crate) fn is_disk_full(&self) -> bool {
         use rusqlite::ErrorCode;
         match self {
             Self::Sqlite(error) => matches!(
@@ -55,8 +53,7 @@ impl StoreError {
     }
 
     /// Returns whether the file is damaged.
-    #[must_use]
-    pub fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode;
         let code = if let Self::Sqlite(error) = self { error.sqlite_error_code() } else { None };
         matches!(self, Self::Emptied)
@@ -82,7 +79,7 @@ impl StoreError {
             Self::Sqlite(_) | Self::Corrupt(_) | Self::Emptied => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
             }
-            Self::Refused(_) => "look at the state of the task",
+            Self::Refused(_) => "check the state of the task",
         }
     }
 }

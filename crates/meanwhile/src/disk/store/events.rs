@@ -14,7 +14,7 @@ use crate::task::Scope;
 /// An event with its position in the stream.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct EventRow {
+pub struct TaskEvent {
     /// The position in the stream. It rises and is never reused.
     pub seq: i64,
     /// When it happened.
@@ -41,7 +41,7 @@ impl Store {
         scope: &Scope,
         task: Option<&TaskId>,
         most: u32,
-    ) -> Result<Vec<EventRow>, StoreError> {
+    ) -> Result<Vec<TaskEvent>, StoreError> {
         let shown = format!(
             " AND (?2 IS NOT NULL OR ?3 IS NOT NULL OR \
              NOT EXISTS (SELECT 1 FROM tasks WHERE id = events.task AND {IS_KEEPER}))"
@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Returns all events after a position in the stream, oldest first.
-    pub(crate) fn all_events_after(&self, seq: i64, most: u32) -> Result<Vec<EventRow>, StoreError> {
+    pub(crate) fn all_events_after(&self, seq: i64, most: u32) -> Result<Vec<TaskEvent>, StoreError> {
         self.events(seq, &Scope::All, None, most, "")
     }
 
@@ -61,13 +61,13 @@ impl Store {
         task: Option<&TaskId>,
         most: u32,
         condition: &str,
-    ) -> Result<Vec<EventRow>, StoreError> {
+    ) -> Result<Vec<TaskEvent>, StoreError> {
         let sql = format!(
             "SELECT seq, at, task, run, event FROM events WHERE seq > ?1 AND (?2 IS NULL OR task = ?2) \
              AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)){condition} ORDER BY seq LIMIT ?4",
         );
         self.rows(&sql, params![seq, task.map(TaskId::as_str), scope.session(), most], |row| {
-            Ok(EventRow {
+            Ok(TaskEvent {
                 seq: row.get(0)?,
                 at: Timestamp::from_micros(row.get(1)?),
                 task: task_id(row, 2)?,

@@ -28,7 +28,7 @@ pub struct Filter {
     /// session.
     pub internal: bool,
     /// The order of the list.
-    pub order: Order,
+    pub order: ListOrder,
     /// How many tasks to skip.
     pub offset: u32,
     /// How many tasks to return at most.
@@ -37,7 +37,7 @@ pub struct Filter {
 
 /// The order of a list. Live tasks always come before ended ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ListOrder {
     /// Newest requests first.
     #[default]
     Newest,
@@ -71,10 +71,17 @@ impl Filter {
             name: None,
             text: None,
             internal: false,
-            order: Order::Newest,
+            order: ListOrder::Newest,
             offset: 0,
             limit: 50,
         }
+    }
+
+    /// Returns whether every task in scope matches, except keepers.
+    pub(super) const fn is_whole_scope(&self) -> bool {
+        let Self { scope: _, statuses, kind, batch, name, text, internal: _, order: _, offset: _, limit: _ } =
+            self;
+        statuses.is_empty() && kind.is_none() && batch.is_none() && name.is_none() && text.is_none()
     }
 
     /// Returns whether tasks that keep agents alive are left out.
@@ -95,15 +102,15 @@ pub struct Page {
 }
 
 /// Returns the order as SQL. `by_age` is the column that the index follows.
-pub(super) fn order_sql(order: Order, by_age: &str) -> String {
+pub(super) fn order_sql(order: ListOrder, by_age: &str) -> String {
     match order {
-        Order::Newest | Order::ByState { .. } => format!("{by_age} DESC"),
-        Order::Oldest => by_age.to_owned(),
+        ListOrder::Newest | ListOrder::ByState { .. } => format!("{by_age} DESC"),
+        ListOrder::Oldest => by_age.to_owned(),
         // For a running task only the start is known: the oldest has run longest.
-        Order::Longest => format!("duration_ms DESC, {by_age}"),
-        Order::Shortest => format!("duration_ms, {by_age} DESC"),
-        Order::Name => format!("lower(coalesce(name, description, command)), {by_age} DESC"),
-        Order::NameDown => format!("lower(coalesce(name, description, command)) DESC, {by_age}"),
+        ListOrder::Longest => format!("duration_ms DESC, {by_age}"),
+        ListOrder::Shortest => format!("duration_ms, {by_age} DESC"),
+        ListOrder::Name => format!("lower(coalesce(name, description, command)), {by_age} DESC"),
+        ListOrder::NameDown => format!("lower(coalesce(name, description, command)) DESC, {by_age}"),
     }
 }
 
@@ -135,9 +142,9 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     }
     if let Some(text) = &filter.text {
         values.push(Box::new(format!("%{}%", escaped(text))));
-        let place = values.len();
+        let index = values.len();
         let columns = ["id", "name", "description", "command", "session", "batch"];
-        let any = columns.map(|column| format!("{column} LIKE ?{place} ESCAPE '\\'")).join(" OR ");
+        let any = columns.map(|column| format!("{column} LIKE ?{index} ESCAPE '\\'")).join(" OR ");
         clause.push_str(&format!(" AND ({any})"));
     }
     if !filter.statuses.is_empty() {
@@ -165,7 +172,7 @@ mod tests {
     #[test]
     fn sql_and_rust_recognise_the_same_keeper_sessions() {
         let home = tempfile::tempdir().unwrap();
-        let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
+        let Ok(Opened::Behind(store, _)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("expected a new database that needs migration")
         };
         let is_keeper = |session: &str| {

@@ -8,8 +8,9 @@ use rusqlite::{TransactionBehavior, params_from_iter};
 use super::by_state::by_state_sql;
 use super::connection::Store;
 use super::error::StoreError;
-use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title};
+use super::filter::{Filter, IS_KEEPER, ListOrder, Page, conditions, order_sql, title};
 use super::rows;
+use super::write::{ENDED, HOLDS_SLOT, QUEUED};
 use crate::task::{Scope, Task};
 
 /// A walk over the tasks that follows an index, so that its cost does not grow with their number.
@@ -25,10 +26,10 @@ impl Walk {
     /// Returns the index to use, the condition and the order.
     fn sql(&self) -> (&'static str, String, &'static str) {
         match self {
-            Self::HoldingSlots => ("INDEXED BY tasks_live", "phase = 1".to_owned(), "seq"),
-            Self::Waiting => ("INDEXED BY tasks_waiting", "phase = 0".to_owned(), "seq"),
-            Self::Newest => ("INDEXED BY tasks_by_phase", "phase = 2".to_owned(), "seq"),
-            Self::NewestOfSession => ("INDEXED BY tasks_by_session", "phase = 2".to_owned(), "number"),
+            Self::HoldingSlots => ("INDEXED BY tasks_live", format!("phase = {HOLDS_SLOT}"), "seq"),
+            Self::Waiting => ("INDEXED BY tasks_waiting", format!("phase = {QUEUED}"), "seq"),
+            Self::Newest => ("INDEXED BY tasks_by_phase", format!("phase = {ENDED}"), "seq"),
+            Self::NewestOfSession => ("INDEXED BY tasks_by_session", format!("phase = {ENDED}"), "number"),
             Self::InStatus(status) => {
                 ("INDEXED BY tasks_by_status", format!("status = '{}'", status.word()), "seq")
             }
@@ -69,10 +70,12 @@ impl Store {
     pub(crate) fn list(&self, filter: &Filter) -> Result<Page, StoreError> {
         // One read transaction for all parts, because tasks change state meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
-        let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
+        let in_phase = |phase| self.count(filter, &format!("phase = {phase}"));
+        let (waiting, running) = (in_phase(QUEUED)?, in_phase(HOLDS_SLOT)?);
         let live = waiting + running;
-        let total = self.count(filter, "1")?;
-        if let Order::ByState { failed_since } = filter.order {
+        let total =
+            if filter.is_whole_scope() { self.total_in_scope(filter)? } else { self.count(filter, "1")? };
+        if let ListOrder::ByState { failed_since } = filter.order {
             let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
             return Ok(Page { tasks, total, live });
         }
@@ -116,12 +119,12 @@ impl Store {
         let rows = RowSlice { most, skip: skip_there, ..slice };
         let mut found = self.walk_numbered(filter, ways, rows)?;
         match filter.order {
-            Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
-            Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
-            Order::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
-            Order::Shortest => found.sort_by_key(|(seq, task)| (task.duration_ms, Reverse(*seq))),
-            Order::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
-            Order::NameDown => found.sort_by_cached_key(|(seq, task)| (Reverse(title(task)), *seq)),
+            ListOrder::Newest | ListOrder::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
+            ListOrder::Oldest => found.sort_by_key(|(seq, _)| *seq),
+            ListOrder::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
+            ListOrder::Shortest => found.sort_by_key(|(seq, task)| (task.duration_ms, Reverse(*seq))),
+            ListOrder::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
+            ListOrder::NameDown => found.sort_by_cached_key(|(seq, task)| (Reverse(title(task)), *seq)),
         }
         let kept = found.into_iter().skip(skip_here as usize).take(slice.most as usize);
         Ok(kept.map(|(_, task)| task).collect())
@@ -144,6 +147,11 @@ impl Store {
         Ok(found)
     }
 
+    /// Returns the number of tasks that match a filter.
+    pub(crate) fn matching(&self, filter: &Filter) -> Result<u64, StoreError> {
+        self.count(filter, "1")
+    }
+
     pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
         if filter.hides_keepers() {
             // Keepers are few and counted by index. Checking the session of every task would take longer.
@@ -155,21 +163,30 @@ impl Store {
         Ok(self.value::<i64>(&count_sql(filter, condition), values)? as u64)
     }
 
+    /// Returns the number of tasks in the scope of a filter, as counted with their sessions.
+    fn total_in_scope(&self, filter: &Filter) -> Result<u64, StoreError> {
+        let sql = format!(
+            "SELECT coalesce(sum(tasks), 0) FROM (SELECT id AS session, tasks FROM sessions) WHERE 1{}",
+            conditions(filter).0
+        );
+        Ok(self.value::<i64>(&sql, params_from_iter(conditions(filter).1))? as u64)
+    }
+
     /// Returns how many tasks come before a task in a list; `None` if it is not listed. Reads all matching tasks.
-    pub(crate) fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
+    pub(crate) fn position(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
         let (clause, mut values) = conditions(filter);
         values.push(Box::new(id.as_str().to_owned()));
         let last = values.len();
         let order = match filter.order {
-            Order::ByState { failed_since } => by_state_sql(&self.failed_lately(filter, failed_since)?),
-            order => format!("phase = 2, {}", order_sql(order, "seq")),
+            ListOrder::ByState { failed_since } => by_state_sql(&self.failed_lately(filter, failed_since)?),
+            order => format!("phase = {ENDED}, {}", order_sql(order, "seq")),
         };
         let sql = format!(
-            "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY {order}) - 1 AS place \
+            "SELECT position FROM (SELECT id, row_number() OVER (ORDER BY {order}) - 1 AS position \
              FROM tasks WHERE 1{clause}) WHERE id = ?{last}"
         );
-        let place: Option<i64> = self.first(&sql, params_from_iter(values))?;
-        Ok(place.map(|place| place as u64))
+        let position: Option<i64> = self.first(&sql, params_from_iter(values))?;
+        Ok(position.map(|position| position as u64))
     }
 
     /// Returns the matching ended tasks, oldest first.
@@ -194,7 +211,8 @@ mod tests {
     use super::*;
     use crate::disk::store::Opened;
     use crate::disk::store::by_state::queue_sql;
-    use crate::disk::store::read::{ANY_WAITING, QUEUE_POSITION, task_sql, unsettled_sql};
+    use crate::disk::store::queue::{any_waiting_sql, queue_position_sql};
+    use crate::disk::store::read::{task_sql, unsettled_sql};
     use crate::disk::store::sessions::tasks_of_sql;
 
     /// Returns the query plan, one line per step.
@@ -210,7 +228,7 @@ mod tests {
         let mut all = Vec::new();
         for scope in [Scope::All, Scope::Session("one".to_owned())] {
             for statuses in [vec![], vec![Status::Failed], vec![Status::Running, Status::Completed]] {
-                for order in [Order::Newest, Order::Oldest] {
+                for order in [ListOrder::Newest, ListOrder::Oldest] {
                     all.push(Filter { statuses: statuses.clone(), order, ..Filter::new(scope.clone()) });
                 }
             }
@@ -221,7 +239,7 @@ mod tests {
     /// Returns a new database, and the directory that holds it.
     fn new_store() -> (tempfile::TempDir, Store) {
         let home = tempfile::tempdir().unwrap();
-        let Ok(Opened::Behind(mut store)) = Store::open(&home.path().join("meanwhile.db")) else {
+        let Ok(Opened::Behind(mut store, _)) = Store::open(&home.path().join("meanwhile.db")) else {
             panic!("expected a new database that needs migration")
         };
         store.bring_up_to_date(|_| Ok(())).unwrap();
@@ -244,8 +262,7 @@ mod tests {
     #[test]
     fn task_queries_use_an_index_or_scan_in_the_requested_order() {
         let (_home, store) = new_store();
-        let mut queries =
-            vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
+        let mut queries = vec![task_sql(), unsettled_sql(), any_waiting_sql(), queue_position_sql()];
         for filter in filters() {
             let counted = Filter { internal: true, ..filter.clone() };
             for condition in ["phase = 0", "phase = 1", "1"] {

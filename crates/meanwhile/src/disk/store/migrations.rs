@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema. `user_version` counts the steps that a database has taken.
-const STEPS: [&str; 8] = [
+const STEPS: [&str; 9] = [
     // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
     // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
@@ -171,6 +171,26 @@ const STEPS: [&str; 8] = [
     "
     CREATE INDEX tasks_by_phase ON tasks (phase, seq, session);
     ",
+    // The number of a session's tasks, so that a list can say how many there are without reading them.
+    "
+    ALTER TABLE sessions ADD COLUMN tasks INTEGER NOT NULL DEFAULT 0;
+    UPDATE sessions SET tasks = (SELECT count(*) FROM tasks WHERE session = sessions.id);
+    INSERT INTO sessions (id, last_number, tasks)
+        SELECT session, max(number), count(*) FROM tasks
+        WHERE session NOT IN (SELECT id FROM sessions) GROUP BY session;
+    CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
+        INSERT INTO sessions (id, last_number, tasks) VALUES (new.session, new.number, 1)
+            ON CONFLICT (id) DO UPDATE SET tasks = tasks + 1;
+    END;
+    CREATE TRIGGER task_removed AFTER DELETE ON tasks BEGIN
+        UPDATE sessions SET tasks = tasks - 1 WHERE id = old.session;
+    END;
+    CREATE TRIGGER task_reassigned AFTER UPDATE OF session ON tasks BEGIN
+        UPDATE sessions SET tasks = tasks - 1 WHERE id = old.session;
+        INSERT INTO sessions (id, last_number, tasks) VALUES (new.session, new.number, 1)
+            ON CONFLICT (id) DO UPDATE SET tasks = tasks + 1;
+    END;
+    ",
 ];
 
 /// How long a new database may be busy before it counts as emptied.
@@ -237,7 +257,7 @@ mod tests {
             let directory = std::env::temp_dir().join(format!("mw-schema-{taken}-{}", std::process::id()));
             std::fs::create_dir_all(&directory).unwrap();
             let path = directory.join("meanwhile.db");
-            let Ok(Opened::Behind(Store { connection: old, .. })) = Store::open(&path) else {
+            let Ok(Opened::Behind(Store { connection: old, .. }, _)) = Store::open(&path) else {
                 panic!("an empty database counts as current")
             };
             STEPS.iter().take(taken).for_each(|step| old.execute_batch(step).unwrap());
@@ -248,7 +268,7 @@ mod tests {
                        '{\"state\":\"pending\",\"run\":1,\"origin\":\"first\"}')";
             old.execute_batch(row).unwrap();
             drop(old);
-            let Ok(Opened::Behind(mut store)) = Store::open(&path) else {
+            let Ok(Opened::Behind(mut store, _)) = Store::open(&path) else {
                 panic!("schema {taken} counts as current")
             };
             store.bring_up_to_date(|_| panic!("only a new database is filled")).unwrap();

@@ -1,8 +1,7 @@
 //! The ledger of notifications. A row is created in the transaction that records the event, so there is exactly one
 //! for each event. Its stage only moves forward, except after a failed delivery.
 
-use mw_model::wire::ExitRecord;
-use mw_model::{DEFAULT_SESSION, News, RunOrigin, TaskId, TaskState, Timestamp, Turn};
+use mw_model::{NoticeKind, TaskId, Timestamp, Turn};
 use rusqlite::params;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -10,7 +9,6 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::query::{decoded, task_id};
 use super::write::{Transaction, json};
-use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::task::Task;
 
 /// The stage of a notification. The numbers are in the database.
@@ -55,27 +53,26 @@ pub(crate) struct NoticeRow {
     pub(crate) task: TaskId,
     pub(crate) run: u32,
     pub(crate) at: Timestamp,
-    pub(crate) news: News,
+    pub(crate) kind: NoticeKind,
     pub(crate) duration_ms: Option<u64>,
 }
 
 /// Returns a number that distinguishes notifications of one kind in a run: it may stall several times, but ends once.
-pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
-    match news {
-        News::Stalled { .. } => at.as_micros().unsigned_abs(),
-        News::Ended { .. } | News::Ready { .. } | News::Batch { .. } => 0,
+pub(crate) fn ordinal(kind: &NoticeKind, at: Timestamp) -> u64 {
+    match kind {
+        NoticeKind::Stalled { .. } => at.as_micros().unsigned_abs(),
+        NoticeKind::Ended { .. } | NoticeKind::Ready { .. } | NoticeKind::Batch { .. } => 0,
     }
-}
-
-/// Returns whether the tasks of a session have an owner to notify. Tasks outside any session belong to a person, who
-/// checks them. Tasks that keep an agent alive have no owner.
-pub(super) fn has_owner_to_tell(session: &str) -> bool {
-    session != DEFAULT_SESSION && kept_agent(session).is_none()
 }
 
 impl Transaction<'_> {
     /// Adds a notification for a task's owner. Does nothing if the owner knows already, or it was added before.
-    pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn enter_notice(
+        &self,
+        task: &Task,
+        news: &NoticeKind,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
              ON CONFLICT DO UPDATE SET at = excluded.at, news = excluded.news, duration_ms = excluded.duration_ms \
@@ -85,25 +82,6 @@ impl Transaction<'_> {
         let (at, duration_ms) = (at.as_micros(), task.duration_ms.map(|ms| ms as i64));
         let (new, reserved) = (Stage::Waiting, Stage::Reserved);
         self.change(sql, params![session, id, run, kind, ordinal, at, news, duration_ms, new, reserved])
-    }
-
-    /// Adds the end of an earlier run, for a rebuilt database.
-    pub(crate) fn tell_earlier_end(&self, task: &Task, record: &ExitRecord) -> Result<(), StoreError> {
-        if !has_owner_to_tell(&task.session) {
-            return Ok(());
-        }
-        let mut earlier = task.clone();
-        earlier.set_state(TaskState::Ended {
-            run: record.run,
-            started_at: record.started_at,
-            ended_at: record.completed_at,
-            cause: record.cause(),
-            origin: RunOrigin::default(),
-            ready: None,
-            output_lost: record.output_lost,
-        });
-        earlier.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
-        self.enter_notice(&earlier, &News::Ended { cause: record.cause() }, record.completed_at)
     }
 
     /// Returns the holders of a session's unacknowledged notifications.
@@ -140,7 +118,7 @@ impl Transaction<'_> {
                 task: task_id(row, 1)?,
                 run: row.get(2)?,
                 at: Timestamp::from_micros(row.get(3)?),
-                news: decoded(row, 4)?,
+                kind: decoded(row, 4)?,
                 duration_ms: row.get::<_, Option<i64>>(5)?.map(|ms| ms as u64),
             };
             if is_wanted(&row) {

@@ -3,11 +3,44 @@
 use mw_model::{QueueLimits, TaskId};
 use rusqlite::params;
 
+use super::connection::Store;
 use super::error::StoreError;
 use super::query::task_id;
-use super::write::{Transaction, json};
+use super::write::{ENDED, QUEUED, Transaction, json};
 use crate::disk::slots::Pool;
 use crate::task::Task;
+
+/// The order of a session's queue.
+pub(super) const QUEUE_ORDER: &str = "priority DESC, seq";
+
+/// The condition for tasks that precede, in this order, the task with priority `?2` and id `?3`.
+const COMES_BEFORE: &str =
+    "(priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
+
+/// The order of a list in which queued tasks are in this order, and the others newest first.
+pub(super) fn queue_order_or_newest() -> String {
+    format!("CASE phase WHEN {QUEUED} THEN -priority END, CASE phase WHEN {QUEUED} THEN seq ELSE -seq END")
+}
+
+pub(super) fn queue_position_sql() -> String {
+    format!("SELECT 1 + count(*) FROM tasks WHERE phase = {QUEUED} AND session = ?1 AND {COMES_BEFORE}")
+}
+
+pub(super) fn any_waiting_sql() -> String {
+    format!("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = {QUEUED})")
+}
+
+impl Store {
+    /// Returns whether any task is queued.
+    pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
+        self.value(&any_waiting_sql(), [])
+    }
+
+    /// Returns a task's position in its session's queue, from 1.
+    pub(crate) fn queue_position(&self, task: &Task) -> Result<u32, StoreError> {
+        self.value(&queue_position_sql(), params![task.session, task.priority, task.id.as_str()])
+    }
+}
 
 impl Transaction<'_> {
     /// Returns a session's queued tasks in queue order, from an offset, except those with certain limits.
@@ -18,16 +51,19 @@ impl Transaction<'_> {
         skip: u32,
         most: u32,
     ) -> Result<Vec<Task>, StoreError> {
-        let rest = "WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
-             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3";
+        let rest = format!(
+            "WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?4 \
+             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) \
+             ORDER BY {QUEUE_ORDER} LIMIT ?2 OFFSET ?3"
+        );
         let without: Result<Vec<_>, _> =
             without.iter().map(|limits| limits.as_ref().map_or_else(|| Ok(String::new()), json)).collect();
-        self.tasks_that(rest, params![session, most, skip, pool == Pool::Agents, json(&without?)?])
+        self.tasks_that(&rest, params![session, most, skip, pool == Pool::Agents, json(&without?)?])
     }
 
     /// Returns the queued tasks that wait for another.
     pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
-        self.tasks_that("WHERE phase = 0 AND instr(after, ?1)", [id.as_str()])
+        self.tasks_that(&format!("WHERE phase = {QUEUED} AND instr(after, ?1)"), [id.as_str()])
     }
 
     /// Changes which tasks a task waits for.
@@ -38,20 +74,23 @@ impl Transaction<'_> {
 
     /// Returns whether a session has queued tasks for slots of this pool.
     pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
-        let sql =
-            "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
-        self.value(sql, params![session, pool == Pool::Agents])
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?2)"
+        );
+        self.value(&sql, params![session, pool == Pool::Agents])
     }
 
     /// Returns the sessions that have queued tasks.
     pub(crate) fn sessions_waiting(&self) -> Result<Vec<String>, StoreError> {
-        self.rows("SELECT DISTINCT session FROM tasks WHERE phase = 0", [], |row| Ok(row.get(0)?))
+        let sql = format!("SELECT DISTINCT session FROM tasks WHERE phase = {QUEUED}");
+        self.rows(&sql, [], |row| Ok(row.get(0)?))
     }
 
     /// Returns the live task of a session with this name.
     pub(crate) fn live_named(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
-        let sql =
-            "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < 2 ORDER BY seq DESC LIMIT 1";
-        Ok(self.rows(sql, [session, name], |row| task_id(row, 0))?.pop())
+        let sql = format!(
+            "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < {ENDED} ORDER BY seq DESC LIMIT 1"
+        );
+        Ok(self.rows(&sql, [session, name], |row| task_id(row, 0))?.pop())
     }
 }

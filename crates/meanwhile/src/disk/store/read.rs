@@ -1,14 +1,14 @@
 //! Reads tasks, using only indexes.
 
 use mw_model::{TaskId, Timestamp};
-use rusqlite::params;
+use rusqlite::{TransactionBehavior, params};
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::notices::IS_OPEN;
 use super::rows;
-use super::write::Transaction;
+use super::write::{ENDED, HOLDS_SLOT, Transaction};
 use crate::task::Task;
 
 /// The total size of the finished tasks.
@@ -18,8 +18,15 @@ pub(crate) struct Totals {
     pub(crate) output_bytes: u64,
 }
 
+/// How many tasks a batch has.
+pub(crate) struct BatchCounts {
+    pub(crate) live: u64,
+    pub(crate) completed: u64,
+    pub(crate) all: u64,
+}
+
 /// A finished task that may be removed.
-pub(crate) struct Ended {
+pub(crate) struct EndedTask {
     pub(crate) id: TaskId,
     pub(crate) ended_at: Timestamp,
     pub(crate) output_bytes: u64,
@@ -32,15 +39,11 @@ pub(super) fn task_sql() -> String {
 /// The indexes are named, because SQLite would otherwise read every ended task.
 pub(super) fn unsettled_sql() -> String {
     format!(
-        "SELECT {0} FROM tasks INDEXED BY tasks_live WHERE phase = 1 UNION ALL \
-         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE survivors > 0 AND phase = 2",
+        "SELECT {0} FROM tasks INDEXED BY tasks_live WHERE phase = {HOLDS_SLOT} UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE survivors > 0 AND phase = {ENDED}",
         rows::COLUMNS
     )
 }
-
-pub(super) const ANY_WAITING: &str = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
-pub(super) const QUEUE_POSITION: &str = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
-                              (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
 
 /// The most important columns of a task.
 pub(crate) struct Outline {
@@ -53,7 +56,7 @@ impl Transaction<'_> {
     /// Returns the outline of every task.
     pub(crate) fn outlines(&self) -> Result<Vec<(TaskId, Outline)>, StoreError> {
         let sql = format!(
-            "SELECT id, json_extract(state, '$.run'), phase < 2 OR EXISTS \
+            "SELECT id, json_extract(state, '$.run'), phase < {ENDED} OR EXISTS \
              (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN}) FROM tasks"
         );
         let found = self.rows(&sql, [], |row| {
@@ -74,29 +77,43 @@ impl Store {
         self.tasks(&unsettled_sql(), [])
     }
 
-    /// Returns the oldest finished tasks, except those with pending notifications and those that kept an agent, which
+    /// Returns the total size of the finished tasks and the oldest of them, as of one moment, except those with pending notifications and those that kept an agent, which
     /// are removed with the agent's task.
-    pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
+    pub(crate) fn oldest_ended(&self, most: u32) -> Result<(Totals, Vec<EndedTask>), StoreError> {
+        // Another process may be removing tasks. A total that is older than the list would count them twice.
+        let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let rest = format!(
-            "NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT {IS_KEEPER} AND NOT EXISTS \
+            "NOT INDEXED WHERE phase = {ENDED} AND survivors = 0 AND NOT {IS_KEEPER} AND NOT EXISTS \
              (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN}) ORDER BY seq LIMIT ?1"
         );
-        let ended = |task: Task| Ended {
+        let ended = |task: Task| EndedTask {
             ended_at: task.ended_at.unwrap_or(task.created_at),
             output_bytes: task.output_bytes.saturating_sub(task.dropped_bytes),
             id: task.id,
         };
-        Ok(self.tasks_that(&rest, [most])?.into_iter().map(ended).collect())
+        Ok((self.totals()?, self.tasks_that(&rest, [most])?.into_iter().map(ended).collect()))
     }
 
     /// Returns the total size of the finished tasks. Tasks that kept an agent add to the size, but not to the count.
-    pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
+    fn totals(&self) -> Result<Totals, StoreError> {
         let sql = format!(
             "SELECT count(*) FILTER (WHERE NOT {IS_KEEPER}), coalesce(sum(output_bytes - dropped_bytes), 0) \
-             FROM tasks WHERE phase = 2"
+             FROM tasks WHERE phase = {ENDED}"
         );
         Ok(self.connection.query_row(&sql, [], |row| {
             Ok(Totals { count: row.get::<_, i64>(0)? as u64, output_bytes: row.get::<_, i64>(1)? as u64 })
+        })?)
+    }
+
+    /// Counts the tasks of a batch.
+    pub(crate) fn batch_counts(&self, session: &str, batch: &str) -> Result<BatchCounts, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FILTER (WHERE phase < {ENDED}), count(*) FILTER (WHERE status = 'completed'), count(*) \
+             FROM tasks WHERE session = ?1 AND batch = ?2"
+        );
+        Ok(self.connection.query_row(&sql, [session, batch], |row| {
+            let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
+            Ok(BatchCounts { live: count(0)?, completed: count(1)?, all: count(2)? })
         })?)
     }
 
@@ -119,15 +136,5 @@ impl Store {
         let sql = "SELECT max(handle_number) FROM tasks WHERE session = ?1 AND context IS ?2";
         let last: Option<i64> = self.value(sql, params![session, context])?;
         Ok(last.unwrap_or(0) as u64)
-    }
-
-    /// Returns whether any task is queued.
-    pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
-        self.value(ANY_WAITING, [])
-    }
-
-    /// Returns a task's position in its session's queue, from 1.
-    pub(crate) fn queue_position(&self, task: &Task) -> Result<u32, StoreError> {
-        self.value(QUEUE_POSITION, params![task.session, task.priority, task.id.as_str()])
     }
 }

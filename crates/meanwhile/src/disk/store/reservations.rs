@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::error::StoreError;
 use super::notices::{IS_OPEN, Stage};
 use super::write::Transaction;
-use crate::disk::task_dir::DeliveredNews;
+use crate::disk::task_dir::DeliveredNotice;
 use crate::task::Task;
 
 impl Transaction<'_> {
@@ -62,12 +62,12 @@ impl Transaction<'_> {
     pub(crate) fn mark_news_known(
         &self,
         task: &Task,
-        news: &DeliveredNews,
+        news: &DeliveredNotice,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
-        let DeliveredNews { kind, run, ordinal } = news;
+        let DeliveredNotice { kind, run, ordinal } = news;
         let (id, ordinal, at) = (task.id.as_str(), *ordinal as i64, at.as_micros());
         self.change(sql, params![task.session, id, run, kind, ordinal, at, Stage::Known])
     }
@@ -82,7 +82,7 @@ impl Transaction<'_> {
     }
 
     /// Closes another notification, because it was delivered to the owner.
-    pub(crate) fn close_news(&self, task: &TaskId, news: &DeliveredNews) -> Result<(), StoreError> {
+    pub(crate) fn close_news(&self, task: &TaskId, news: &DeliveredNotice) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE notices SET stage = ?5, holder = NULL \
              WHERE task = ?1 AND kind = ?2 AND run = ?3 AND ordinal = ?4 AND {IS_OPEN}"

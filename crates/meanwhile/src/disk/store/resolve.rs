@@ -7,10 +7,13 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::query::task_id;
+use super::write::ENDED;
 use crate::task::Scope;
 
 /// The most ids that an error about an ambiguous handle lists.
 const NAMED: u32 = 6;
+/// How many names a misspelt one is compared with.
+const COMPARED: u32 = 500;
 /// How many of the random characters of an id must be given to act on the task.
 const ENOUGH: usize = 4;
 
@@ -79,7 +82,7 @@ impl Store {
     /// Returns the live task of a session with this name.
     pub(crate) fn resolve_live_name(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
         let scope = Scope::Session(session.to_owned());
-        Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
+        Ok(self.ids(&format!("name = ?2 AND phase < {ENDED}"), name, &scope)?.into_iter().next())
     }
 
     /// Returns the task, of any session, whose eight characters or id prefix a name would hide.
@@ -87,6 +90,26 @@ impl Store {
         let found = self.by_beginning(name, &Scope::All)?;
         let begins = |id: &TaskId| name.contains('-') && id.as_str().starts_with(name);
         Ok(found.into_iter().find(|id| id.suffix() == name || begins(id)))
+    }
+
+    /// Returns the newest task that was started in a directory, or the newest that has not ended.
+    pub(crate) fn latest_in(
+        &self,
+        directory: &str,
+        scope: &Scope,
+        is_live: bool,
+    ) -> Result<Option<TaskId>, StoreError> {
+        let condition = if is_live { format!("cwd = ?2 AND phase < {ENDED}") } else { "cwd = ?2".to_owned() };
+        Ok(self.ids(&condition, directory, scope)?.into_iter().next())
+    }
+
+    /// Returns names of tasks, those of the newest tasks first.
+    pub(crate) fn names(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {
+        let sql = format!(
+            "SELECT name FROM tasks WHERE name IS NOT NULL AND (?1 IS NULL OR session = ?1) \
+             ORDER BY seq DESC LIMIT {COMPARED}"
+        );
+        self.rows(&sql, params![scope.session()], |row| Ok(row.get(0)?))
     }
 
     fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
@@ -144,7 +167,7 @@ impl Store {
     }
 
     fn by_name(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
-        let mut found = self.ids("name = ?2 AND phase < 2", handle, scope)?;
+        let mut found = self.ids(&format!("name = ?2 AND phase < {ENDED}"), handle, scope)?;
         if found.is_empty() {
             found = self.ids("name = ?2", handle, scope)?;
             found.truncate(1);

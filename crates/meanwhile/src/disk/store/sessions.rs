@@ -8,7 +8,7 @@ use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::notices::IS_OPEN;
 use super::rows;
-use super::write::Transaction;
+use super::write::{ENDED, HOLDS_SLOT, QUEUED, Transaction};
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::task::Task;
 
@@ -30,9 +30,9 @@ pub struct SessionInfo {
 /// The indexes are named, because SQLite would otherwise read every ended task.
 pub(super) fn tasks_of_sql() -> String {
     format!(
-        "SELECT {0} FROM tasks INDEXED BY tasks_waiting WHERE session = ?1 AND phase = 0 UNION ALL \
-         SELECT {0} FROM tasks INDEXED BY tasks_live WHERE session = ?1 AND phase = 1 UNION ALL \
-         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE session = ?1 AND phase = 2 AND survivors > 0",
+        "SELECT {0} FROM tasks INDEXED BY tasks_waiting WHERE session = ?1 AND phase = {QUEUED} UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_live WHERE session = ?1 AND phase = {HOLDS_SLOT} UNION ALL \
+         SELECT {0} FROM tasks INDEXED BY tasks_surviving WHERE session = ?1 AND phase = {ENDED} AND survivors > 0",
         rows::COLUMNS
     )
 }
@@ -41,9 +41,12 @@ impl Store {
     /// Lists the sessions that have tasks, except those of tasks that keep agents alive.
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
         let sql = format!(
-            "SELECT session, count(*), sum(phase < 2), \
-             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND {IS_OPEN}) \
-             FROM tasks WHERE NOT {IS_KEEPER} GROUP BY session ORDER BY session"
+            "SELECT session, tasks, \
+             (SELECT count(*) FROM tasks INDEXED BY tasks_waiting WHERE session = counted.session AND phase = {QUEUED}) + \
+             (SELECT count(*) FROM tasks INDEXED BY tasks_live WHERE session = counted.session AND phase = {HOLDS_SLOT}), \
+             (SELECT count(*) FROM notices WHERE notices.session = counted.session AND {IS_OPEN}) \
+             FROM (SELECT id AS session, tasks FROM sessions) AS counted \
+             WHERE tasks > 0 AND NOT {IS_KEEPER} ORDER BY session"
         );
         self.rows(&sql, [], |row| {
             let count = |at| row.get::<_, i64>(at).map(|count| count as u64);
@@ -80,7 +83,7 @@ impl Transaction<'_> {
     /// Returns a session's tasks that are live or have pending notifications.
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let rest = format!(
-            "WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
+            "WHERE session = ?1 AND (phase < {ENDED} OR survivors > 0 OR EXISTS \
              (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN})) ORDER BY seq"
         );
         self.tasks_that(&rest, [session])

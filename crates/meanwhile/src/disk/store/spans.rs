@@ -10,9 +10,13 @@ use serde::Serialize;
 use super::connection::Store;
 use super::error::StoreError;
 use super::query::decoded;
-use super::write::{Transaction, json};
+use super::write::{HOLDS_SLOT, QUEUED, Transaction, json};
 use crate::span::Span;
 use crate::task::{Scope, Task};
+
+/// Values of the column `stage`, which is 0 for a span that is not exported. An index contains the number.
+const TO_EXPORT: i64 = 1;
+const EXPORTED: i64 = 2;
 
 /// The state of the export of spans.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -65,14 +69,16 @@ impl Store {
 
     /// Returns the visible live tasks, newest first.
     pub(crate) fn live(&self, scope: &Scope) -> Result<Vec<Task>, StoreError> {
-        let rest = "WHERE phase IN (0, 1) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC";
-        self.tasks_that(rest, [scope.session()])
+        let rest = format!(
+            "WHERE phase IN ({QUEUED}, {HOLDS_SLOT}) AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC"
+        );
+        self.tasks_that(&rest, [scope.session()])
     }
 
     /// Returns spans that wait to be exported, oldest first.
     pub(crate) fn spans_waiting(&self, most: u32) -> Result<Vec<Span>, StoreError> {
-        let sql = "SELECT span FROM spans WHERE stage = 1 ORDER BY seq LIMIT ?1";
-        self.rows(sql, [most], |row| decoded(row, 0))
+        let sql = format!("SELECT span FROM spans WHERE stage = {TO_EXPORT} ORDER BY seq LIMIT ?1");
+        self.rows(&sql, [most], |row| decoded(row, 0))
     }
 
     /// Returns the state of the export.
@@ -92,7 +98,8 @@ impl Store {
                 next_try_at: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_micros),
             })
         });
-        let waiting: i64 = self.value("SELECT count(*) FROM spans WHERE stage = 1", [])?;
+        let waiting: i64 =
+            self.value(&format!("SELECT count(*) FROM spans WHERE stage = {TO_EXPORT}"), [])?;
         Ok(ExportState { waiting: waiting as u64, ..known?.pop().unwrap_or_default() })
     }
 }
@@ -106,7 +113,7 @@ impl Transaction<'_> {
         let parent = span.parent_span_id.map(|id| id.to_string());
         let task = span.task.as_ref().map_or("", TaskId::as_str);
         let ended_at = span.ended_at.map(Timestamp::as_micros);
-        let stage = i64::from(trace.is_exported());
+        let stage = if trace.is_exported() { TO_EXPORT } else { 0 };
         self.change(sql, params![id, trace_id, parent, task, ended_at, json(span)?, stage])
     }
 
@@ -123,18 +130,15 @@ impl Transaction<'_> {
 
     /// Removes spans of sessions' own work that ended before a time, except those still to be exported.
     pub(crate) fn forget_own_spans(&self, before: Timestamp) -> Result<(), StoreError> {
-        let sql = "DELETE FROM spans WHERE session IS NOT NULL AND stage <> 1 AND ended_at < ?1";
-        self.change(sql, [before.as_micros()])
-    }
-
-    /// Records that spans are waiting that no supervisor will export at its end.
-    pub(crate) fn call_deliverer(&self) {
-        self.spans_wait.set(true);
+        let sql =
+            format!("DELETE FROM spans WHERE session IS NOT NULL AND stage <> {TO_EXPORT} AND ended_at < ?1");
+        self.change(&sql, [before.as_micros()])
     }
 
     /// Removes the spans of a task, except those still to be exported.
     pub(super) fn delete_delivered_spans(&self, task: &TaskId) -> Result<(), StoreError> {
-        self.change("DELETE FROM spans WHERE task = ?1 AND stage <> 1", [task.as_str()])
+        let sql = format!("DELETE FROM spans WHERE task = ?1 AND stage <> {TO_EXPORT}");
+        self.change(&sql, [task.as_str()])
     }
 
     /// Removes all spans of a task that never existed.
@@ -146,9 +150,10 @@ impl Transaction<'_> {
     pub(crate) fn spans_delivered(&self, spans: &[Span]) -> Result<(), StoreError> {
         let gone = "DELETE FROM spans WHERE id = ?1 AND session IS NULL AND \
                     NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)";
+        let exported = format!("UPDATE spans SET stage = {EXPORTED} WHERE id = ?1");
         for span in spans {
             let id = span.span_id.to_string();
-            self.change("UPDATE spans SET stage = 2 WHERE id = ?1", [&id])?;
+            self.change(&exported, [&id])?;
             self.change(gone, [&id])?;
         }
         Ok(())
@@ -156,9 +161,11 @@ impl Transaction<'_> {
 
     /// Drops spans that ended before a time and whose tasks were removed. Returns how many.
     pub(crate) fn give_up_spans(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let sql = "DELETE FROM spans WHERE stage = 1 AND ended_at < ?1 AND \
-                   NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)";
-        Ok(self.count_changed(sql, [before.as_micros()])? as u64)
+        let sql = format!(
+            "DELETE FROM spans WHERE stage = {TO_EXPORT} AND ended_at < ?1 AND \
+             NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)"
+        );
+        Ok(self.count_changed(&sql, [before.as_micros()])? as u64)
     }
 
     /// Stores the state of the export. The number of waiting spans is counted, not stored.

@@ -2,16 +2,15 @@
 
 use std::ops::Deref;
 
-use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
+use mw_model::{Event, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{TransactionBehavior, params};
 
 use super::connection::Store;
+use super::damage::Shared;
 use super::error::StoreError;
-use super::notices::{Stage, has_owner_to_tell};
+use super::notices::Stage;
 use super::writer_turn::WriterTurn;
-use crate::disk::damage::Shared;
-use crate::span;
-use crate::task::Task;
+use crate::task::{Change, Task};
 
 /// A write transaction. If it is dropped without [`Transaction::commit`], nothing is changed.
 pub(crate) struct Transaction<'store> {
@@ -21,16 +20,6 @@ pub(crate) struct Transaction<'store> {
     _held: Option<Shared<'store>>,
     /// Absent for a database in memory, which no other thread uses, and if the turn did not come in time.
     _turn: Option<WriterTurn>,
-}
-
-/// Facts about a run that change together with its state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Change {
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) output_bytes: Option<u64>,
-    pub(crate) dropped_bytes: Option<u64>,
-    pub(crate) survivors: Option<u32>,
-    pub(crate) journal_seen: Option<u64>,
 }
 
 impl Store {
@@ -52,11 +41,16 @@ impl Deref for Transaction<'_> {
     }
 }
 
+/// The values of the column `phase`, in the order of a task's life. Indexes contain the numbers.
+pub(super) const QUEUED: i64 = 0;
+pub(super) const HOLDS_SLOT: i64 = 1;
+pub(super) const ENDED: i64 = 2;
+
 const fn phase(state: &TaskState) -> i64 {
     match state {
-        TaskState::Pending { .. } => 0,
-        TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => 1,
-        TaskState::Ended { .. } => 2,
+        TaskState::Pending { .. } => QUEUED,
+        TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => HOLDS_SLOT,
+        TaskState::Ended { .. } => ENDED,
     }
 }
 
@@ -127,10 +121,8 @@ impl Transaction<'_> {
         self.append_event(&task.id, task.state.run(), at, &event)
     }
 
-    /// Appends an event and updates the task to the resulting state.
-    ///
-    /// Refuses an event that cannot follow. The caller decides whether that is an error or the event is outdated.
-    pub(crate) fn apply(
+    /// Appends an event and updates the task to the resulting state. Refuses an event that cannot follow.
+    pub(crate) fn apply_event(
         &self,
         task: &mut Task,
         event: &Event,
@@ -140,55 +132,14 @@ impl Transaction<'_> {
         let next = next_state(&task.state, event)?;
         self.append_event(&task.id, next.run(), at, event)?;
         if matches!(event, Event::Requeued { .. }) {
-            (task.output_bytes, task.dropped_bytes, task.survivors) = (0, 0, 0);
+            (task.duration_ms, task.output_bytes, task.dropped_bytes, task.survivors) = (None, 0, 0, 0);
         }
         if matches!(event, Event::Requeued { origin: RunOrigin::Resume }) {
             task.resume_count += 1;
         }
         task.set_state(next);
-        task.duration_ms = change.duration_ms.or(task.duration_ms);
-        task.output_bytes = change.output_bytes.unwrap_or(task.output_bytes);
-        task.dropped_bytes = change.dropped_bytes.unwrap_or(task.dropped_bytes);
-        task.survivors = change.survivors.unwrap_or(task.survivors);
-        task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
-        self.save(task)?;
-        if let Some(trace) = &task.trace
-            && let Some(span) = span::ended_by(task, trace, event)
-        {
-            self.enter_span(&span, trace)?;
-        }
-        self.notify_owner(task, event, at)
-    }
-
-    /// Adds the notification of an event for the task's owner.
-    fn notify_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
-        let Some(news) = News::of(event) else { return Ok(()) };
-        if !has_owner_to_tell(&task.session) {
-            return Ok(());
-        }
-        self.enter_notice(task, &news, at)?;
-        match (&news, &task.batch_id) {
-            (News::Ended { .. }, Some(batch)) if self.tells_batches.get() => {
-                self.notify_of_batch(task, batch, at)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Adds the notification that a batch is done, if this task was its last.
-    fn notify_of_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
-        let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
-                   FROM tasks WHERE session = ?1 AND batch = ?2";
-        let counted = self.inner.query_row(sql, params![task.session, batch], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        });
-        let (live, completed, all) = counted?;
-        // A batch of one task has no notification of its own.
-        if live > 0 || all < 2 {
-            return Ok(());
-        }
-        let (completed, others) = (completed.unsigned_abs(), (all - completed).unsigned_abs());
-        self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
+        task.change(change);
+        self.save(task)
     }
 
     /// Moves a task to another session, with what its owner knows and its pending notifications. A reservation ends, because its

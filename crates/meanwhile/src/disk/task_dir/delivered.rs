@@ -11,7 +11,7 @@ use crate::disk::optional_file::read;
 use crate::error::Result;
 
 /// A delivered notification, as the ledger distinguishes it from others of the same task.
-pub(crate) struct DeliveredNews {
+pub(crate) struct DeliveredNotice {
     pub(crate) kind: String,
     pub(crate) run: u32,
     pub(crate) ordinal: u64,
@@ -24,7 +24,7 @@ impl TaskDir<'_> {
     }
 
     /// Records that another notification was delivered to the owner. Best effort.
-    pub(crate) fn mark_news_delivered(&self, news: &DeliveredNews) {
+    pub(crate) fn mark_news_delivered(&self, news: &DeliveredNotice) {
         let line = format!("{} {} {}\n", news.kind, news.run, news.ordinal);
         let _ = self
             .open_file(TOLD_NEWS_FILE, OFlags::APPEND)
@@ -38,14 +38,14 @@ impl TaskDir<'_> {
     }
 
     /// Returns the other notifications that were delivered to the owner. Incomplete lines are skipped.
-    pub(crate) fn delivered_news(&self) -> Result<Vec<DeliveredNews>> {
+    pub(crate) fn delivered_news(&self) -> Result<Vec<DeliveredNotice>> {
         let text = read(&self.path.join(TOLD_NEWS_FILE))?.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let parse = |line: &str| {
             let mut words = line.split(' ');
             let kind = words.next()?.to_owned();
-            Some(DeliveredNews {
+            Some(DeliveredNotice {
                 kind,
                 run: words.next()?.parse().ok()?,
                 ordinal: words.next()?.parse().ok()?,

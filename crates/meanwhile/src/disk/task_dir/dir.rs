@@ -1,15 +1,16 @@
 //! The directory itself: its paths, and writing to it without following links.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use mw_model::TaskId;
 use mw_model::wire::{LOG_FILE, RUNS_DIR};
-use rustix::fs::{CWD, Mode, OFlags, openat, renameat};
+use rustix::fs::OFlags;
 
+use crate::disk::replace_file::{open_directory, open_file, replace_file};
 use crate::error::{Error, Result};
 
 /// A task's directory, which need not exist.
@@ -46,8 +47,7 @@ impl<'id> TaskDir<'id> {
 
     /// Opens a task's directory. A link is refused.
     pub(crate) fn open(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        Ok(openat(CWD, &self.path, flags, Mode::empty())?)
+        open_directory(&self.path)
     }
 
     /// Opens a file in a task's directory for writing, and creates it if it does not exist.
@@ -57,20 +57,11 @@ impl<'id> TaskDir<'id> {
 
     /// Replaces a file in a task's directory atomically.
     pub(crate) fn replace(&self, name: &str, text: &[u8]) -> io::Result<()> {
-        let beside = format!(".{name}.{}", std::process::id());
-        let task = self.open()?;
-        open_file(&task, &beside, OFlags::TRUNC)?.write_all(text)?;
-        Ok(renameat(&task, beside, &task, name)?)
+        replace_file(&self.open()?, name, text)
     }
 
     /// Opens a task's directory.
     pub(crate) fn open_as_file(&self) -> Result<File> {
         self.open().map(File::from).map_err(Error::io("cannot open the task directory"))
     }
-}
-
-/// Opens a file below a directory for writing, and creates it if it does not exist. A link is refused.
-pub(super) fn open_file(directory: &OwnedFd, name: &str, how: OFlags) -> io::Result<File> {
-    let flags = how | OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?.into())
 }

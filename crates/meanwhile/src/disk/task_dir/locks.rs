@@ -60,8 +60,8 @@ impl TaskDir<'_> {
         let mut is_delivered = false;
         while self.is_supervised()? {
             if begun.elapsed() > LONGEST {
-                return Err(Error::Refused {
-                    id: self.id.to_string(),
+                return Err(Error::Unresponsive {
+                    id: self.id.clone(),
                     message: format!(
                         "its supervisor is still running after {} s; it may be stopped",
                         LONGEST.as_secs()

@@ -5,7 +5,9 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, segments};
+use mw_model::wire::{
+    EntryKind, HEADER_LEN, INDEX_FILE, IndexEntry, IndexHeader, LOG_FILE, NEW_LOG, Segment, segments,
+};
 
 use crate::disk::optional_file::present;
 
@@ -70,7 +72,7 @@ impl LogView {
             let Some(header) = header else {
                 return Self::with(File::open(&log)?, &index, IndexHeader::default(), choice);
             };
-            for name in [LOG_FILE, "output.log.new"] {
+            for name in [LOG_FILE, NEW_LOG] {
                 if let Ok(file) = File::open(directory.join(name))
                     && file.metadata()?.ino() == header.log_inode
                 {
@@ -143,9 +145,9 @@ fn whole(prefix: u64, size: u64) -> Vec<Segment> {
 
 fn read_parts(index: &File, header: IndexHeader, log_size: u64) -> io::Result<Vec<Segment>> {
     let len = index.metadata()?.len().saturating_sub(HEADER_LEN) as usize;
-    let mut bytes = vec![0; len - len % Entry::LEN];
+    let mut bytes = vec![0; len - len % IndexEntry::LEN];
     index.read_exact_at(&mut bytes, HEADER_LEN)?;
-    let entries: Vec<_> = bytes.chunks(Entry::LEN).filter_map(Entry::decode).collect();
+    let entries: Vec<_> = bytes.chunks(IndexEntry::LEN).filter_map(IndexEntry::decode).collect();
     Ok(segments(&entries, header.prefix_len, log_size))
 }
 
@@ -167,8 +169,8 @@ mod tests {
         let mut log = File::create(directory.join(LOG_FILE)).unwrap();
         log.write_all(b"out").unwrap();
         let header = IndexHeader { log_inode: log.metadata().unwrap().ino(), ..IndexHeader::default() };
-        let first = Entry { offset: 0, kind: EntryKind::Stdout(0) };
-        let second = Entry { offset: 3, kind: EntryKind::Stderr(0) };
+        let first = IndexEntry { offset: 0, kind: EntryKind::Stdout(0) };
+        let second = IndexEntry { offset: 3, kind: EntryKind::Stderr(0) };
         let mut index = File::create(directory.join(INDEX_FILE)).unwrap();
         index.write_all(&[&header.encode()[..], &first.encode()].concat()).unwrap();
         index.write_all(&second.encode()).unwrap();

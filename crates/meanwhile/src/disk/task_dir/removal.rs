@@ -36,7 +36,7 @@ impl TaskDir<'_> {
         } else {
             ForeignEntry::Unmarked
         };
-        Err(Error::Foreign { id: self.id.to_string(), path: path.clone(), what })
+        Err(Error::Foreign { id: self.id.clone(), path: path.clone(), what })
     }
 
     /// Returns whether a directory has a file that only task directories have, whatever its content.

@@ -23,8 +23,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlin
 use rustix::io::Errno;
 
 use super::TaskDir;
-use super::dir::open_file;
 use crate::disk::optional_file::{cannot_inspect, look, present, read};
+use crate::disk::replace_file::open_file;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::task::Task;

@@ -8,6 +8,7 @@ use mw_model::wire::SPEC_FILE;
 use mw_model::{EnvVar, SPEC_VERSION, SessionBond, TaskId, TaskSpec};
 
 use super::TaskDir;
+use super::secret_variables::SecretVariables;
 use crate::disk::optional_file::{cannot_inspect, has_text, is_no_file};
 use crate::error::{Error, Result};
 
@@ -30,7 +31,7 @@ impl TaskDir<'_> {
     /// # Errors
     /// When `spec.json` is missing, corrupt or of a newer version, which is damage, or when it cannot be read now.
     pub fn spec(&self) -> Result<TaskSpec> {
-        let damaged = |message: String| Error::Damaged { id: self.id.to_string(), message };
+        let damaged = |message: String| Error::Damaged { id: self.id.clone(), message };
         let path = self.path.join(SPEC_FILE);
         let text = match fs::read(&path) {
             Ok(text) => text,
@@ -53,14 +54,14 @@ impl TaskDir<'_> {
         if spec.id == *self.id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
     }
 
-    /// Reads only the environment in a task's spec; `None` if it cannot be read.
-    pub(crate) fn environment(&self) -> Option<Vec<EnvVar>> {
+    /// Reads only the variables with secret names in a task's spec; `None` if it cannot be read.
+    pub(crate) fn secret_variables(&self) -> Option<Vec<EnvVar>> {
         #[derive(serde::Deserialize)]
         struct Environment {
-            env: Vec<EnvVar>,
+            env: SecretVariables,
         }
         let text = fs::read(self.path.join(SPEC_FILE)).ok()?;
-        serde_json::from_slice(&text).ok().map(|spec: Environment| spec.env)
+        serde_json::from_slice(&text).ok().map(|spec: Environment| spec.env.0)
     }
 
     /// Stores the tasks that a task still has to wait for.

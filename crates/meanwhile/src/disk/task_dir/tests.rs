@@ -1,49 +1,42 @@
 //! A file that cannot be inspected does not count as absent.
 
+use std::fs;
 use std::os::unix::fs::symlink;
 
-use mw_model::TaskKind;
-
-use mw_model::TaskId;
 use mw_model::wire::{JOURNAL_FILE, SPEC_FILE};
+use mw_model::{TaskId, TaskKind};
 
-use crate::disk::home::Home;
+use super::TaskDir;
 use crate::error::Error;
 
-/// Returns a home with a task in which one file exists but cannot be opened: it is a link to itself, which even root
+/// Calls `check` for a task in which one file exists but cannot be opened: it is a link to itself, which even root
 /// cannot follow.
-fn task_with(unreadable: &str) -> (tempfile::TempDir, Home, TaskId) {
-    let dir = tempfile::tempdir().unwrap();
-    let home = Home::open(&dir.path().join("state")).unwrap();
-    let id = TaskId::from_random(TaskKind::Shell, 7);
-    drop(home.make_task(&id).unwrap());
-    symlink(unreadable, home.task(&id).join(unreadable)).unwrap();
-    (dir, home, id)
+fn with_unreadable(name: &str, check: impl FnOnce(&TaskDir<'_>)) {
+    let (dir, id) = (tempfile::tempdir().unwrap(), TaskId::from_random(TaskKind::Shell, 7));
+    let task = TaskDir::new(dir.path(), &id);
+    fs::create_dir(&*task).unwrap();
+    symlink(name, task.join(name)).unwrap();
+    check(&task);
 }
 
 #[test]
 fn missing_files_count_as_absent_and_a_missing_spec_as_damage() {
-    let dir = tempfile::tempdir().unwrap();
-    let home = Home::open(&dir.path().join("state")).unwrap();
-    let id = TaskId::from_random(TaskKind::Shell, 7);
-    assert!(!home.task(&id).is_supervised().unwrap() && !home.task(&id).is_being_started().unwrap());
-    assert!(!home.task(&id).has_spec().unwrap() && !home.task(&id).was_begun().unwrap());
-    assert!(home.task(&id).result(1).unwrap().is_none() && home.task(&id).journal().unwrap().is_empty());
-    assert!(
-        home.task(&id).delivered_run().unwrap().is_none()
-            && home.task(&id).delivered_news().unwrap().is_empty()
-    );
-    assert!(
-        home.task(&id).try_hold_start().unwrap().is_none()
-            && home.task(&id).hold_adoption().unwrap().is_none()
-    );
-    assert!(matches!(home.task(&id).spec(), Err(Error::Damaged { .. })));
+    let (dir, id) = (tempfile::tempdir().unwrap(), TaskId::from_random(TaskKind::Shell, 7));
+    let task = TaskDir::new(dir.path(), &id);
+    assert!(!task.is_supervised().unwrap() && !task.is_being_started().unwrap());
+    assert!(!task.has_spec().unwrap() && !task.was_begun().unwrap());
+    assert!(task.result(1).unwrap().is_none() && task.journal().unwrap().is_empty());
+    assert!(task.delivered_run().unwrap().is_none() && task.delivered_news().unwrap().is_empty());
+    assert!(task.try_hold_start().unwrap().is_none() && task.hold_adoption().unwrap().is_none());
+    assert!(matches!(task.spec(), Err(Error::Damaged { .. })));
 }
 
 #[test]
 fn files_that_cannot_be_inspected_are_errors() {
-    let (_dir, home, id) = task_with(JOURNAL_FILE);
-    assert!(home.task(&id).is_supervised().is_err() && home.task(&id).was_begun().is_err());
-    let (_dir, home, id) = task_with(SPEC_FILE);
-    assert!(home.task(&id).has_spec().is_err() && home.task(&id).hold_adoption().is_err());
+    with_unreadable(JOURNAL_FILE, |task| {
+        assert!(task.is_supervised().is_err() && task.was_begun().is_err());
+    });
+    with_unreadable(SPEC_FILE, |task| {
+        assert!(task.has_spec().is_err() && task.hold_adoption().is_err());
+    });
 }

@@ -1,54 +1,84 @@
 //! Chooses the back-end of a task, and refuses requests that it does not support.
 
-use mw_model::{AgentSpec, Io, Place, TaskSpec};
+use mw_model::{AgentSpec, Io, Place, RawText, ReadyWhen, TaskSpec};
 
+use super::driven::{Driven, no_driver};
 use super::mock::Mock;
 use super::process::LocalProcess;
 use super::{Backend, BackendReport, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
 
-fn choose(place: Place, agent: Option<&AgentSpec>) -> &'static dyn Backend {
+fn choose<'a>(place: &'a Place, agent: Option<&AgentSpec>) -> Box<dyn Backend + 'a> {
     match (place, agent) {
-        (Place::Process, None) => &LocalProcess { is_driver: false },
-        (Place::Process, Some(_)) => &LocalProcess { is_driver: true },
-        (Place::Mock, _) => &Mock,
+        (Place::Process, None) => Box::new(LocalProcess { is_driver: false }),
+        (Place::Process, Some(_)) => Box::new(LocalProcess { is_driver: true }),
+        (Place::Mock, _) => Box::new(Mock),
+        (Place::Backend(place), _) => Box::new(Driven(place)),
     }
 }
 
-/// Returns every back-end, and checks whether tasks can run there now.
+/// Returns the back-ends that need no configuration, and checks whether tasks can run there now.
 #[must_use]
 pub fn backends() -> Vec<BackendReport> {
-    let report = |place| {
-        let backend = choose(place, None);
-        BackendReport { place, capabilities: backend.capabilities(), problem: backend.probe().err() }
+    let report = |place: Place| {
+        let backend = choose(&place, None);
+        let (capabilities, problem) = (backend.capabilities(), backend.probe().err());
+        drop(backend);
+        BackendReport { place, capabilities, problem }
     };
-    Place::ALL.into_iter().map(report).collect()
+    Place::BUILT_IN.into_iter().map(report).collect()
+}
+
+/// Returns what tasks support at a place.
+#[must_use]
+pub fn capabilities_of(place: &Place) -> Capabilities {
+    choose(place, None).capabilities()
 }
 
 /// Returns the back-end that a task was started in.
-pub(crate) fn backend_of(spec: &TaskSpec) -> &'static dyn Backend {
-    choose(spec.place, spec.agent.as_deref())
+pub(crate) fn backend_of(spec: &TaskSpec) -> Box<dyn Backend + '_> {
+    choose(&spec.place, spec.agent.as_deref())
 }
 
-/// Returns the back-end for a request, or an error if the request cannot run there.
-pub(crate) fn backend_for(request: &TaskRequest) -> Result<&'static dyn Backend> {
-    let backend = choose(request.place, request.agent.as_deref());
+/// Refuses a request that its back-end cannot run. `driver` is the command line for drivers, if there is one.
+pub(crate) fn check_backend(request: &TaskRequest, driver: &[RawText]) -> Result<()> {
+    if request.place.has_driver() && driver.is_empty() {
+        return Err(no_driver(&request.place));
+    }
+    let backend = choose(&request.place, request.agent.as_deref());
     refuse_unsupported(request, backend.capabilities())?;
-    backend.check(request)?;
-    Ok(backend)
+    backend.check(request)
 }
 
 fn refuse_unsupported(request: &TaskRequest, capabilities: Capabilities) -> Result<()> {
-    let refuse = |what: &str| {
-        let message = format!("the back-end {} does not support {what}", request.place);
-        Err(Error::invalid(message, format!("omit it, or use the back-end {}", Place::Process)))
-    };
-    if matches!(request.io, Io::Pty { .. }) && !capabilities.terminal {
-        return refuse("a terminal");
+    let limits = &request.limits.resources;
+    let asked = [
+        (request.io.terminal().is_some(), capabilities.terminal, "a terminal"),
+        (request.io == Io::Stdin, capabilities.input, "an open standard input"),
+        (request.io == Io::Direct, capabilities.direct, "tasks that write their log themselves"),
+        (request.progress_fd, capabilities.progress, "a descriptor for progress reports"),
+        (is_port(request.ready.as_ref()), capabilities.ports, "readiness by a port"),
+        (limits.memory.is_some() || limits.pids.is_some(), capabilities.memory, "these resource limits"),
+        (limits.milli_cpus.is_some(), capabilities.cpus, "a limit of CPUs among its resource limits"),
+        (
+            limits.cpu_time_ms.is_some(),
+            capabilities.cpu_time,
+            "a limit of CPU time among its resource limits",
+        ),
+    ];
+    match asked.into_iter().find(|(is_asked, has, _)| *is_asked && !has) {
+        None => Ok(()),
+        Some((_, _, what)) => {
+            let message = format!("the back-end {} does not support {what}", request.place);
+            Err(Error::invalid(message, format!("omit it, or use the back-end {}", Place::Process)))
+        }
     }
-    if !request.limits.resources.is_none() && !capabilities.resources {
-        return refuse("resource limits");
+}
+
+const fn is_port(ready: Option<&ReadyWhen>) -> bool {
+    match ready {
+        Some(ReadyWhen::Port(_) | ReadyWhen::AnyPort) => true,
+        Some(ReadyWhen::Line(_)) | None => false,
     }
-    Ok(())
 }

@@ -46,8 +46,71 @@ pub struct BackendReport {
 pub struct Capabilities {
     /// Whether tasks can have a terminal.
     pub terminal: bool,
-    /// Whether resource limits apply.
-    pub resources: bool,
+    /// Whether standard input can stay open.
+    pub input: bool,
+    /// Whether tasks can write their log themselves.
+    pub direct: bool,
+    /// Whether tasks can report progress on a descriptor.
+    pub progress: bool,
+    /// Whether the ports of tasks are those of this machine.
+    pub ports: bool,
+    /// Whether a memory limit and a limit of processes apply.
+    pub memory: bool,
+    /// Whether a limit of CPUs applies.
+    pub cpus: bool,
+    /// Whether a limit of CPU time applies.
+    pub cpu_time: bool,
+    /// Whether an end by a signal is told from an exit code above 128.
+    pub signals: bool,
+    /// Whether tasks survive a reboot of this machine.
+    pub survives_reboot: bool,
+}
+
+impl Capabilities {
+    /// What a process of this machine supports.
+    pub(super) const LOCAL: Self = Self {
+        terminal: true,
+        input: true,
+        direct: true,
+        progress: true,
+        ports: true,
+        memory: true,
+        cpus: true,
+        cpu_time: true,
+        signals: true,
+        survives_reboot: false,
+    };
+
+    /// What every back-end supports.
+    pub(super) const LEAST: Self = Self {
+        terminal: false,
+        input: false,
+        direct: false,
+        progress: false,
+        ports: false,
+        memory: false,
+        cpus: false,
+        cpu_time: false,
+        signals: false,
+        survives_reboot: false,
+    };
+
+    /// Returns each with its name, in the order of the documentation.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, bool); 10] {
+        [
+            ("terminal", self.terminal),
+            ("input", self.input),
+            ("direct", self.direct),
+            ("progress", self.progress),
+            ("ports", self.ports),
+            ("memory", self.memory),
+            ("cpus", self.cpus),
+            ("cpu_time", self.cpu_time),
+            ("signals", self.signals),
+            ("survives_reboot", self.survives_reboot),
+        ]
+    }
 }
 
 /// How a task is asked to stop.

@@ -24,7 +24,7 @@ pub(super) struct Mock;
 
 impl Backend for Mock {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { terminal: false, resources: false }
+        Capabilities { input: true, ports: true, signals: true, ..Capabilities::LEAST }
     }
 
     fn check(&self, request: &TaskRequest) -> Result<()> {

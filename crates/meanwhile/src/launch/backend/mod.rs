@@ -4,17 +4,18 @@
 //! do not depend on the back-end. Back-ends differ only in what they support, what they refuse, what they execute,
 //! how it is asked to stop, and whether they are available.
 //!
-//! `process` runs the command itself or the driver of an agent, `mock` nothing. A new back-end is a variant of
-//! `Place`, a file here that implements `Backend`, and an arm in `choose`. A remote one executes its client (`ssh`,
-//! `docker`, `srun`) under the supervisor; the client's streams and exit are those of the task.
+//! `process` runs the command itself or the driver of an agent, `mock` nothing. A back-end of the configuration is
+//! `driven`: the supervisor runs its driver, which is in the crate `mw-backends`.
 
 mod choose;
+mod driven;
 mod interface;
 mod mock;
 mod process;
 
-pub use choose::backends;
-pub(crate) use choose::{backend_for, backend_of};
+pub(crate) use choose::{backend_of, check_backend};
+pub use choose::{backends, capabilities_of};
+pub(crate) use driven::driver_of;
 pub(crate) use interface::Stop;
 pub use interface::{BackendReport, Capabilities};
 

@@ -8,6 +8,7 @@ use mw_model::{
 };
 
 use super::{Backend, Capabilities, Stop};
+use crate::confine::keeps_variable;
 use crate::error::{Error, Result};
 use crate::launch::program::program_of;
 use crate::request::TaskRequest;
@@ -19,7 +20,7 @@ pub(super) struct LocalProcess {
 
 impl Backend for LocalProcess {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { terminal: !self.is_driver, resources: true }
+        Capabilities { terminal: !self.is_driver, ..Capabilities::LOCAL }
     }
 
     /// A driver first lets the agent finish its message.
@@ -55,18 +56,21 @@ pub(super) fn probe_shell() -> Result<()> {
         .map_err(|error| Error::io(format!("cannot execute {DEFAULT_SHELL}"))(error.into()))
 }
 
-fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
+pub(super) fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
     env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes())
 }
 
-/// Returns the environment of a run's command: the requested variables and the span of the run.
-fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
+/// Returns the environment of a run's command or driver: the requested variables and the span of the run.
+pub(super) fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
     let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
     // The caller's trace state does not apply to a span of ours that has another origin.
     let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
         named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
     };
-    let kept = spec.env.iter().filter(|var| !spec.trace.is_some_and(|trace| is_replaced(var, &trace)));
+    let grant = spec.grant.as_deref();
+    let kept = spec.env.iter().filter(|var| {
+        keeps_variable(grant, var) && !spec.trace.is_some_and(|trace| is_replaced(var, &trace))
+    });
     let mut env: Vec<RawText> =
         kept.map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
     let own = spec.trace.map(|trace| format!("{TRACEPARENT_VARIABLE}={}", trace.for_command(run)));

@@ -41,7 +41,7 @@ impl KillConversation {
 
     /// Continues a stopped supervisor, and probes one that does not reply. Returns a message if it does not reply to
     /// the probe either.
-    pub(super) fn silent_supervisor(
+    pub(super) fn unresponsive_supervisor(
         &mut self,
         connect: impl FnOnce() -> io::Result<Connection>,
     ) -> Option<String> {

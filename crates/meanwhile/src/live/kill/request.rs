@@ -13,9 +13,12 @@ pub struct KillRequest {
     pub by: String,
     /// First signal. One that does not ask for an end (see [`asks_to_end`]) is only sent, unless a grace period is given.
     pub signal: i32,
-    /// Time until SIGKILL; absent = the task's own.
+    /// Time until SIGKILL; absent = the task's own; the largest number = never.
     pub grace_ms: Option<u64>,
 }
+
+/// In place of a grace period: the signal is only sent, also one that asks for an end.
+pub(super) const ONLY_SENT: u64 = u64::MAX;
 
 impl KillRequest {
     /// Returns a request that sends SIGTERM first, with the grace period of the task.
@@ -24,10 +27,20 @@ impl KillRequest {
         Self { by, signal: SIGTERM, grace_ms: None }
     }
 
+    /// Returns a request that only sends a signal, whatever it is.
+    #[must_use]
+    pub const fn only_send(by: String, signal: i32) -> Self {
+        Self { by, signal, grace_ms: Some(ONLY_SENT) }
+    }
+
     /// Returns whether the tasks are to end, or only to get a signal.
     #[must_use]
     pub const fn ends(&self) -> bool {
-        asks_to_end(self.signal) || self.grace_ms.is_some()
+        match self.grace_ms {
+            Some(ONLY_SENT) => false,
+            Some(_) => true,
+            None => asks_to_end(self.signal),
+        }
     }
 
     pub(super) fn operation(&self) -> Operation {

@@ -25,7 +25,7 @@ const SHOWN: usize = 500;
 
 /// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct GrepMatch {
+pub struct OutputMatch {
     /// Its number, from 1.
     pub line: u64,
     /// Logical offset of its first byte.
@@ -58,7 +58,7 @@ pub struct GrepRequest {
 #[derive(Clone, Debug, Serialize)]
 pub struct GrepReply {
     /// The lines, in order.
-    pub matches: Vec<GrepMatch>,
+    pub matches: Vec<OutputMatch>,
     /// Whether there may be more matches.
     pub truncated: bool,
     /// The offset to continue from.
@@ -70,7 +70,7 @@ impl GrepReply {
     /// fit, so that a caller that continues from `next_offset` reaches the end.
     pub fn limit(&mut self, max_bytes: u64) {
         let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
-        let frame = |line: &GrepMatch| line.line.to_string().len() + ":\n".len();
+        let frame = |line: &OutputMatch| line.line.to_string().len() + ":\n".len();
         let mut used = 0;
         let over = self.matches.iter().position(|line| {
             used += frame(line) + line.text.len();
@@ -88,7 +88,7 @@ impl GrepReply {
     }
 }
 
-struct Search<'a> {
+struct SearchState<'a> {
     pattern: &'a Regex,
     redactor: &'a Redactor,
     /// Whether the current lines belong to a private key.
@@ -98,9 +98,9 @@ struct Search<'a> {
     context: usize,
     most: usize,
     found: usize,
-    lines: Vec<GrepMatch>,
+    lines: Vec<OutputMatch>,
     /// Lines before the current one, kept in case it matches.
-    before: std::collections::VecDeque<GrepMatch>,
+    before: std::collections::VecDeque<OutputMatch>,
     /// How many lines after a match are still to be shown.
     after: usize,
     number: u64,
@@ -123,7 +123,7 @@ impl Reader<'_> {
         let view = self.view(&task, run, stream)?;
         let redactor = Redaction::on(self.base).redactor(&task.id);
         let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
-        let mut search = Search {
+        let mut search = SearchState {
             pattern: &pattern,
             redactor: &redactor,
             in_key: redactor.goes_on_in_key(&before),
@@ -138,7 +138,7 @@ impl Reader<'_> {
         };
         if redactor.is_blind() {
             let text = UNREADABLE_NOTE.trim_end().to_owned();
-            search.lines.push(GrepMatch { line: 0, offset: from, text, context: true });
+            search.lines.push(OutputMatch { line: 0, offset: from, text, context: true });
         }
         let mut line = Vec::new();
         let mut line_start = 0;
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 }
 
-impl Search<'_> {
+impl SearchState<'_> {
     /// Returns a line as it may be shown. A private key is the only secret of several lines, and a line that is
     /// searched in parts may be cut in the middle of a secret.
     fn shown(&self, body: &[u8], was_in_key: bool, edge: Edge) -> String {
@@ -209,7 +209,7 @@ impl Search<'_> {
         if edge == Edge::Open {
             self.cut.extend_from_slice(&body[body.len().saturating_sub(CUT)..]);
         }
-        let entry = GrepMatch { line: self.number, offset, text, context: !fits };
+        let entry = OutputMatch { line: self.number, offset, text, context: !fits };
         if fits {
             self.lines.extend(self.before.drain(..));
             self.lines.push(entry);

@@ -9,7 +9,7 @@ mod tail;
 mod take;
 
 pub use clean::{clean_text, render_screen};
-pub use grep::{GrepMatch, GrepReply, GrepRequest};
+pub use grep::{GrepReply, GrepRequest, OutputMatch};
 pub use read::{Piece, ReadFrom, ReadReply, ReadRequest};
 
 pub(crate) use grep::compile;

@@ -4,7 +4,7 @@ use mw_model::TaskState;
 use mw_model::wire::{LOG_FILE, drop_marker};
 
 use super::tail::{next_character, tail_start, window_start};
-use super::take::{Taken, take};
+use super::take::{OutputSlice, take};
 use crate::database::Lookup;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Invalid, Result};
@@ -162,7 +162,7 @@ impl Reader<'_> {
             let window = window_start(&view, request.stream, request.within);
             window.map_err(Error::io("cannot read the log"))?.max(asked)
         };
-        let Taken { pieces, next_offset, held_back } =
+        let OutputSlice { pieces, next_offset, held_back } =
             take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
         let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
         if let ReadFrom::Cursor(reader) = &request.from {
@@ -225,7 +225,7 @@ impl Reader<'_> {
             view = LogView::open(&directory, stream);
         }
         view.map_err(|error| Error::Damaged {
-            id: task.id.to_string(),
+            id: task.id.clone(),
             message: format!("cannot read the log of run {run}: {error}"),
         })
     }

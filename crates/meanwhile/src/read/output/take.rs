@@ -1,12 +1,14 @@
 //! Takes output from a log, up to a limit and in whole characters.
 
+use std::io;
+
 use mw_model::wire::EntryKind;
 
 use super::read::{Piece, ReadRequest};
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 
 /// The output that was taken.
-pub(super) struct Taken {
+pub(super) struct OutputSlice {
     pub(super) pieces: Vec<Piece>,
     /// The offset to continue from.
     pub(super) next_offset: u64,
@@ -20,7 +22,7 @@ pub(super) struct Taken {
 /// grow, this is so even if there is nothing else to return. The incomplete character is returned if the rest cannot
 /// come: at the end of a finished run, before a gap, or if the limit is smaller than one character. Streams that are
 /// read separately are treated as bytes, and nothing is held back.
-pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> std::io::Result<Taken> {
+pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> io::Result<OutputSlice> {
     let mut bytes_left = request.most_bytes();
     let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
     let mut pieces = Vec::new();
@@ -60,7 +62,7 @@ pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool
             break;
         }
     }
-    let mut taken = Taken { pieces, next_offset: next, held_back: 0 };
+    let mut taken = OutputSlice { pieces, next_offset: next, held_back: 0 };
     if request.stream != StreamChoice::Apart && (cut || !over) {
         let part = taken.cut_character();
         // A limit that is smaller than one character must not stop the reader for ever.
@@ -73,7 +75,7 @@ pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool
     Ok(taken)
 }
 
-impl Taken {
+impl OutputSlice {
     /// Counts the bytes of an incomplete character at the end.
     fn cut_character(&self) -> u64 {
         match self.pieces.last() {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use meanwhile::model::{CommandSpec, EnvVar, RawText, Status, TaskId, TaskState};
+use meanwhile::engine::model::{CommandSpec, EnvVar, RawText, Status, TaskId, TaskState};
 use std::sync::Arc;
 
 use meanwhile::engine::{Clock, KillRequest, Runtime, TaskRequest};

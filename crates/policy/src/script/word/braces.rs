@@ -2,7 +2,7 @@
 
 use super::Unit;
 
-/// Most words that one word may become.
+/// Maximum number of words that one word may become.
 const MAX: usize = 64;
 
 /// Returns the words that result from braces; none if they are too many.

@@ -15,12 +15,12 @@ impl Scan<'_> {
             Some('(') if chars.get(at + 2) == Some(&'(') => {
                 let end = extent::parenthesis(chars, at + 2).filter(|end| chars[end - 1] == ')');
                 let Some(end) = end.filter(|end| *end > at + 3) else {
-                    self.problem("a calculation that cannot be distinguished from a command");
+                    self.problem("an arithmetic expression that could also be a command");
                     return None;
                 };
                 let inside: String = chars[at + 3..end - 1].iter().collect();
                 if !is_calculation(&inside) {
-                    self.problem("a calculation that may run commands");
+                    self.problem("an arithmetic expression that can run commands");
                     return None;
                 }
                 self.read.evaluates |= inside.chars().any(|c| c.is_alphabetic() || c == '_');
@@ -48,7 +48,7 @@ impl Scan<'_> {
                 Some(end + 1)
             }
             Some('[') => {
-                self.problem("a calculation that may run commands");
+                self.problem("an arithmetic expression that can run commands");
                 None
             }
             Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
@@ -71,30 +71,35 @@ impl Scan<'_> {
     /// Reads what is between `${` and `}`.
     pub(crate) fn parameter(&mut self, inside: &[char], splits: bool) {
         let text: String = inside.iter().collect();
-        if text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("$[") {
+        if text.contains("$(")
+            || text.contains('`')
+            || text.contains("<(")
+            || text.contains(">(")
+            || text.contains("$[")
+        {
             return self.problem("a command inside ${…}");
         }
         let name_end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
         let (name, rest) = text.split_at(name_end);
         if name.is_empty() && rest.len() > 1 && rest.starts_with('!') {
-            return self.problem("a variable whose name another one holds");
+            return self.problem("an indirect reference to a variable");
         }
         self.read.used.extend(names_in(rest));
         match rest.chars().next() {
             None if !name.is_empty() => return self.variable(name, splits),
-            Some('@') if !name.is_empty() => return self.problem("a transformation that may run commands"),
+            Some('@') if !name.is_empty() => return self.problem("a transformation that can run commands"),
             Some('[') => {
                 let index = rest[1..].split(']').next().unwrap_or_default();
                 let plain = index == "@" || index == "*" || index.chars().all(|c| c.is_ascii_digit());
                 if !plain || rest.contains("]@") {
-                    return self.problem("an index that may run commands");
+                    return self.problem("an array index that can run commands");
                 }
             }
             Some(':')
                 if !rest[1..].starts_with(['-', '=', '?', '+'])
                     && !rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | ' ' | '-')) =>
             {
-                return self.problem("a calculation that may run commands");
+                return self.problem("an arithmetic expression that can run commands");
             }
             _ => {}
         }
@@ -123,7 +128,7 @@ impl Scan<'_> {
 
     pub(crate) fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
         let Some(end) = extent::backquote(chars, at + 1) else {
-            self.problem("an open backquote");
+            self.problem("an unclosed backquote");
             return None;
         };
         let mut script = String::new();

@@ -1,7 +1,7 @@
 //! Where a substitution ends.
 //!
 //! This is deliberately incomplete. A here-document or a `case` inside a substitution would need a second parser; such a
-//! substitution has no end here and is asked about.
+//! substitution has no end here and needs approval.
 
 /// Finds the parenthesis that closes what was opened before `from`.
 pub(crate) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {

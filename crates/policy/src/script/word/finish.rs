@@ -3,7 +3,7 @@
 use super::scan::Context;
 use super::{Unit, Word};
 
-/// Most possible values of a word.
+/// Maximum number of possible values of a word.
 const MAX_CHOICES: usize = 32;
 
 /// Joins the units of a word.

@@ -131,7 +131,7 @@ impl<'a> Scan<'a> {
                 }
                 '\'' => {
                     let Some(end) = extent::quote(chars, at + 1) else {
-                        return self.problem("an open quote");
+                        return self.problem("an unclosed quote");
                     };
                     chars[at + 1..end].iter().for_each(|c| self.push(*c, true));
                     // An empty word is a word.
@@ -140,14 +140,16 @@ impl<'a> Scan<'a> {
                 }
                 '"' => {
                     let Some(end) = extent::double(chars, at + 1) else {
-                        return self.problem("an open quote");
+                        return self.problem("an unclosed quote");
                     };
                     self.double(&chars[at + 1..end]);
                     self.units.push(Unit::Choice(Vec::new()));
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'\'') => {
-                    let Some(end) = extent::ansi(chars, at + 2) else { return self.problem("an open quote") };
+                    let Some(end) = extent::ansi(chars, at + 2) else {
+                        return self.problem("an unclosed quote");
+                    };
                     if chars[at + 2..end].contains(&'\'') {
                         // In shells other than bash the quotes end there.
                         return self.problem("quotes that shells read differently");
@@ -160,7 +162,7 @@ impl<'a> Scan<'a> {
                     end + 1
                 }
                 '$' if chars.get(at + 1) == Some(&'"') => {
-                    return self.problem("text that a translation replaces");
+                    return self.problem("text that the shell translates");
                 }
                 '$' => match self.dollar(chars, at, Quotes::None) {
                     Some(next) => next,

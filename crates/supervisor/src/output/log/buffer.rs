@@ -21,7 +21,7 @@ use std::path::Path;
 use rustix::io::ioctl_fionread;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::Log;
+use super::log_file::Log;
 use crate::boot::descriptors::has_spare;
 use crate::fail_point::fail_point;
 use crate::sys::Mapping;
@@ -31,7 +31,7 @@ const BUFFER_FILE: &str = "output.buffer";
 const MAGIC: u64 = u64::from_le_bytes(*b"MWBU\x01\0\0\0");
 /// With less output `splice` is as fast.
 const LEAST: usize = 64 << 10;
-/// Most bytes of one batch: less than a pipe holds, so that the task can write meanwhile.
+/// Maximum size of one batch in bytes: less than a pipe holds, so that the task can write meanwhile.
 const MAX: usize = 376 << 10;
 const CANARY: usize = 16;
 /// Where the bytes are. Before them are the magic number, the log's inode, the offset in the log, the length and the canary.

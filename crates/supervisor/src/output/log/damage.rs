@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use mw_model::wire::HEADER_LEN;
 
-use super::{Log, fresh};
+use super::log_file::{Log, fresh};
 
 impl Log {
     /// Checks whether the log was cut, removed or replaced. What it held then counts as dropped, and the log begins

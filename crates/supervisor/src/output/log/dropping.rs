@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
-use mw_model::wire::{Entry, EntryKind, drop_marker};
+use mw_model::wire::{EntryKind, IndexEntry, drop_marker};
 
-use super::{CHUNK, Log, Moved, WriteMode, read_and_drop};
+use super::log_file::{CHUNK, Log, Moved, WriteMode, read_and_drop};
 use crate::fail_point::fail_point;
 use crate::sys;
 
@@ -44,7 +44,7 @@ impl Log {
     /// Records a drop without a marker at the end of the index, where the next entry will be written. Best effort: on
     /// a full disk there is usually room in the index's last block.
     fn note_drop(&mut self, count: u64) {
-        let entry = Entry { offset: self.end.saturating_sub(count), kind: EntryKind::Drop(count) };
+        let entry = IndexEntry { offset: self.end.saturating_sub(count), kind: EntryKind::Drop(count) };
         if let Ok(at) = self.open_index()
             && let Some(index) = &self.index
         {
@@ -80,7 +80,7 @@ impl Log {
     /// A successor recognises an unfinished drop by its marker, which is missing or incomplete. So the count is
     /// removed from the shared page before, and is not counted twice.
     fn append_drop(&mut self, count: u64) -> io::Result<()> {
-        self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
+        self.append_entry(IndexEntry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
         self.write_index_header()?;
         fail_point("drop-announced");
         self.board.pending_drop.set(0);

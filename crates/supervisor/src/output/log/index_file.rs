@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use mw_model::wire::{Entry, EntryKind, INDEX_FILE, IndexHeader};
+use mw_model::wire::{EntryKind, INDEX_FILE, IndexEntry, IndexHeader};
 
-use super::{Log, Stream, fresh};
+use super::log_file::{Log, Stream, fresh};
 
 /// An index entry is renewed after this time, so that times in the index stay useful.
 const RENEW_US: u64 = 1_000_000;
@@ -24,18 +24,18 @@ impl Log {
                 Stream::Stdout => EntryKind::Stdout(now_us),
                 Stream::Stderr => EntryKind::Stderr(now_us),
             };
-            self.append_entry(Entry { offset: self.end, kind })?;
+            self.append_entry(IndexEntry { offset: self.end, kind })?;
         }
         self.announced = Some((stream, now_us));
         Ok(())
     }
 
-    pub(super) fn append_entry(&mut self, entry: Entry) -> io::Result<()> {
+    pub(super) fn append_entry(&mut self, entry: IndexEntry) -> io::Result<()> {
         let at = self.open_index()?;
         if let Some(index) = &self.index {
             index.write_all_at(&entry.encode(), at)?;
         }
-        self.index_len += Entry::LEN as u64;
+        self.index_len += IndexEntry::LEN as u64;
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Log {
             let mut bytes = self.header(false).encode().to_vec();
             if self.end > 0 {
                 let kind = EntryKind::Stdout(self.born_us.unwrap_or(0));
-                bytes.extend(Entry { offset: 0, kind }.encode());
+                bytes.extend(IndexEntry { offset: 0, kind }.encode());
             }
             index.write_all_at(&bytes, 0)?;
             self.index_len = bytes.len() as u64;

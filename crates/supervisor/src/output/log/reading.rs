@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use mw_model::wire::{Entry, EntryKind, segments};
+use mw_model::wire::{EntryKind, IndexEntry, segments};
 
-use super::{Log, WriteMode};
+use super::log_file::{Log, WriteMode};
 
 impl Log {
     /// Returns the last bytes of the log.
@@ -21,6 +21,9 @@ impl Log {
             WriteMode::Through(_) | WriteMode::Closed => file.metadata().map_or(0, |found| found.size()),
         };
         let from = size.saturating_sub(most).max(self.prefix).min(size);
+        if from == size {
+            return Vec::new();
+        }
         let mut bytes = vec![0; (size - from) as usize];
         let read = file.read_at(&mut bytes, from).unwrap_or(0);
         bytes.truncate(read);
@@ -35,7 +38,7 @@ impl Log {
         }
         let entries = self.entries().ok()?;
         let parts = match &*entries {
-            [] => segments(&[Entry { offset: 0, kind: EntryKind::Stdout(0) }], self.prefix, self.size),
+            [] => segments(&[IndexEntry { offset: 0, kind: EntryKind::Stdout(0) }], self.prefix, self.size),
             entries => segments(entries, self.prefix, self.size),
         };
         let mut counts = (0, 0);

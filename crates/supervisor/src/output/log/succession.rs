@@ -6,10 +6,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use mw_model::wire::{
-    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
+    EntryKind, HEADER_LEN, INDEX_FILE, IndexEntry, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
 };
 
-use super::{Log, NEW_LOG, WriteMode};
+use super::log_file::{Log, NEW_LOG, WriteMode};
 use crate::clock;
 use crate::sys;
 use crate::sys::Board;
@@ -45,10 +45,12 @@ impl Log {
         log.size = size;
         log.end = size;
         if let (Some(header), Some(index)) = (header, index) {
-            let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
+            let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % IndexEntry::LEN;
             index.set_len(whole as u64)?;
-            let entries: Vec<_> =
-                bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+            let entries: Vec<_> = bytes[HEADER_LEN as usize..whole]
+                .chunks(IndexEntry::LEN)
+                .filter_map(IndexEntry::decode)
+                .collect();
             let mut found = segments(&entries, header.prefix_len, size);
             log.index = Some(index);
             log.index_len = whole as u64;
@@ -56,7 +58,7 @@ impl Log {
             if let Some((count, marker)) = found.last().and_then(|last| unfinished(last, size)) {
                 found.pop();
                 log.rewind_to(marker)?;
-                log.cut_index(log.index_len - Entry::LEN as u64)?;
+                log.cut_index(log.index_len - IndexEntry::LEN as u64)?;
                 board.pending_drop.set(board.pending_drop.get().max(count));
             }
             log.end = found.last().map_or(0, |last| last.logical + last.len);

@@ -1,27 +1,30 @@
 //! Tests of the log against a model: for any interleaving and cap, a reader gets the bytes that were written.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use mw_model::wire::{
-    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
+    EntryKind, HEADER_LEN, INDEX_FILE, IndexEntry, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
 };
 use proptest::prelude::*;
 
-use super::*;
+use super::log_file::*;
+use crate::sys::Board;
 
 /// Reads log and index like a reader.
 fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     let log = fs::read(dir.join(LOG_FILE)).unwrap();
     let Ok(index) = fs::read(dir.join(INDEX_FILE)) else {
-        let all = [Entry { offset: 0, kind: EntryKind::Stdout(0) }];
+        let all = [IndexEntry { offset: 0, kind: EntryKind::Stdout(0) }];
         let parts = segments(&all, 0, log.len() as u64);
         return (log, parts);
     };
     let header = IndexHeader::decode(&index).unwrap();
-    let entries: Vec<_> = index[HEADER_LEN as usize..].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+    let entries: Vec<_> =
+        index[HEADER_LEN as usize..].chunks(IndexEntry::LEN).filter_map(IndexEntry::decode).collect();
     let parts = segments(&entries, header.prefix_len, log.len() as u64);
     (log, parts)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use mw_model::{ResourceLimit, Resources};
 use rustix::fs::{Access, access};
 
-use super::{Cgroup, PROCESSES};
+use super::group::{Cgroup, PROCESSES};
 
 /// The period of the CPU limit.
 const PERIOD_US: u64 = 100_000;

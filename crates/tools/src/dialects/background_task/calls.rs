@@ -1,23 +1,24 @@
 //! The functions behind the tools of the background-task specification.
 
+use meanwhile::engine::ClearReport;
 use meanwhile::{Filter, Task};
 use mw_model::signal::SIGTERM;
 use serde_json::{Value, json};
 
-use super::OWN;
-use crate::call::{Arguments, CallContext, Over, Refusal, Reply};
-use crate::dialects::DialectTools;
+use super::definitions::{OWN, START_ANEW};
+use crate::call::{Arguments, CallContext, CallRefusal, Over, Reply};
+use crate::dialects::state;
 use crate::operations::{
-    AgentRequest, ClearCall, Cleared, Excerpt, StopCall, Stopped, WaitCall, clear, delegate, follow_up, list,
-    shorten, stop, wait,
+    AgentRequest, Excerpt, StopCall, StopResult, WaitCall, clear, delegate, follow_up, list, shorten, stop,
+    wait,
 };
 use crate::text::title;
-use mw_model::whole_duration;
+use mw_model::{SESSION_EXPIRED, count, whole_duration};
 
 /// The minimum size limit for an agent's answer in `background_output`.
 const MAX_RESULT: u64 = 64 << 10;
 
-pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
     let wanted = AgentRequest {
         agent: text("agent"),
@@ -31,7 +32,7 @@ pub(super) fn background_task(arguments: &Arguments, cx: &CallContext<'_>) -> Re
     Ok(begun(&task, "You get a notification with the result; do not poll.", cx))
 }
 
-pub(super) fn background_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn background_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let task = follow_up(arguments.required("task_id"), arguments.required("message"), cx)?;
     let task = cx.task(task.id.as_str())?;
     Ok(begun(&task, "Message sent; you get a notification with the response.", cx))
@@ -49,11 +50,11 @@ fn begun(task: &Task, promise: &str, cx: &CallContext<'_>) -> Reply {
     })
 }
 
-pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let handle = match (arguments.text("task_id"), arguments.text("batch_id")) {
         (Some(handle), _) => handle,
         (None, Some(batch)) => return batch_status(batch, cx),
-        (None, None) => return Err(Refusal::argument("task_id", "or batch_id is required")),
+        (None, None) => return Err(CallRefusal::argument("task_id", "or batch_id is required")),
     };
     let task = cx.task(handle)?;
     let most = cx.call_settings.reply_bytes;
@@ -76,8 +77,8 @@ pub(super) fn background_output(arguments: &Arguments, cx: &CallContext<'_>) -> 
     data["result"] = output.text.into();
     data["retrievedAt"] = json!(cx.runtime.reader().note_retrieved(&task.id)?);
     if let Some(error) = task.agent.as_ref().and_then(|agent| agent.error.as_ref()) {
-        data["error"] = error.as_str().into();
-    } else if OWN.state(&task) == "error" {
+        data["error"] = error.replacen(SESSION_EXPIRED, START_ANEW, 1).into();
+    } else if state(&task, OWN) == "error" {
         data["error"] = task.cause.clone().unwrap_or_else(|| task.status.word().to_owned()).into();
     }
     Ok(Reply::new(text, data).reporting([task.id]))
@@ -102,7 +103,7 @@ fn progress(task: &Task, output: &Excerpt, cx: &CallContext<'_>) -> Value {
     })
 }
 
-fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(cx.scope()) };
     let mut listed = list(filter, room, cx)?;
     complete(&mut listed.tasks, cx);
@@ -134,13 +135,13 @@ fn more(missing: usize) -> Option<String> {
     (missing > 0).then(|| format!("({missing} more not shown)"))
 }
 
-pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let timeout = cx.wait(arguments.number("timeout"));
     let mut tasks = arguments.texts("task_ids").unwrap_or_default();
     if let Some(batch) = arguments.text("batch_id") {
         tasks.extend(cx.batch(batch)?.iter().map(|task| task.id.to_string()));
     } else if tasks.is_empty() {
-        return Err(Refusal::argument("task_ids", "or batch_id is required"));
+        return Err(CallRefusal::argument("task_ids", "or batch_id is required"));
     }
     let mut waited = wait(WaitCall::exit(tasks, timeout), cx)?;
     complete(&mut waited.tasks, cx);
@@ -162,10 +163,10 @@ pub(super) fn background_block(arguments: &Arguments, cx: &CallContext<'_>) -> R
     Ok(Reply::new(lines.join("\n"), data).reporting(reported))
 }
 
-pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let (task, batch) = (arguments.text("task_id"), arguments.text("batch_id"));
     if task.is_none() && batch.is_none() {
-        return Err(Refusal::argument("task_id", "or batch_id is required"));
+        return Err(CallRefusal::argument("task_id", "or batch_id is required"));
     }
     let tasks = task.map(str::to_owned).into_iter().collect();
     let call = StopCall { tasks, batch: batch.map(str::to_owned), signal: SIGTERM };
@@ -175,32 +176,23 @@ pub(super) fn background_cancel(arguments: &Arguments, cx: &CallContext<'_>) -> 
     lines.extend(more(missing));
     let text = if lines.is_empty() { "No running tasks in that batch.".to_owned() } else { lines.join("\n") };
     let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
-    Ok(Reply::new(text, json!({"tasks": tasks})).reporting(stopped.iter().filter_map(Stopped::reported)))
+    Ok(Reply::new(text, json!({"tasks": tasks})).reporting(stopped.iter().filter_map(StopResult::reported)))
 }
 
-pub(super) fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let call = ClearCall {
-        tasks: arguments.texts("task_ids"),
-        batch: arguments.text("batch_id").map(str::to_owned),
-        cancel: arguments.flag("cancel") == Some(true),
-    };
-    let Cleared { removed, kept } = clear(&call, cx)?;
-    let tasks = if removed.len() == 1 { "task" } else { "tasks" };
-    let mut text = format!("Cleared {} {tasks}.", removed.len());
-    for one in &kept {
-        text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
-    }
-    Ok(Reply::new(text, json!({"cleared": removed, "kept": kept})))
+pub(super) fn background_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
+    let (ClearReport { cleared, kept }, lines) = clear(arguments, cx)?;
+    let text = format!("Cleared {}.{lines}", count(cleared.len(), "task", "tasks"));
+    Ok(Reply::new(text, json!({"cleared": cleared, "kept": kept})))
 }
 
 fn line(task: &Task) -> String {
     let queued = if task.queue_position.is_some() { " (queued)" } else { "" };
     let time = task.duration_ms.map(|ms| format!(", {}", whole_duration(ms))).unwrap_or_default();
-    let why = match (OWN.state(task), &task.cause) {
+    let why = match (state(task, OWN), &task.cause) {
         ("error" | "cancelled", Some(cause)) => format!(", {cause}"),
         _ => String::new(),
     };
-    format!("{}: {}{queued}{why}{time} — {}", task.id, OWN.state(task), title(task))
+    format!("{}: {}{queued}{why}{time} — {}", task.id, state(task, OWN), title(task))
 }
 
 fn summary(task: &Task) -> Value {
@@ -208,7 +200,7 @@ fn summary(task: &Task) -> Value {
         "task_id": task.id,
         "description": title(task),
         "agent": task.agent.as_ref().map(|agent| &agent.name),
-        "status": OWN.state(task),
+        "status": state(task, OWN),
         "queued": task.queue_position.is_some(),
         "createdAt": task.created_at,
         "completedAt": task.ended_at,

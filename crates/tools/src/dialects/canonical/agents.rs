@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::shell::why_it_goes_on;
 use super::words::outcome;
-use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
+use crate::call::{Arguments, CallContext, CallRefusal, Over, Reply, RunEnd};
 use crate::operations::{AgentRequest, await_answer, delegate, follow_up};
-use mw_model::seconds;
+use mw_model::{millis, seconds};
 
-pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let text = |name: &str| arguments.text(name).map(str::to_owned);
     let wanted = AgentRequest {
         agent: text("agent"),
@@ -28,7 +28,7 @@ pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
     let ran = await_answer(&task, cx)?;
     let task = &ran.task;
     if !task.status.is_terminal() {
-        let took = seconds(ran.took.as_millis() as u64);
+        let took = seconds(millis(ran.took));
         let why = why_it_goes_on(ran.returned, &took);
         let why = format!("[{why}, the time limit of a call; it continues in the background]\n");
         return Ok(ran.with_output_so_far(asked(task, cx).prepend(&why)));
@@ -42,7 +42,7 @@ pub(super) fn agent(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
     Ok(Reply { failed, ..Reply::new(text, data) }.reporting([task.id.clone()]))
 }
 
-pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_resume(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), cx)?, cx))
 }
 
@@ -59,6 +59,6 @@ fn asked(task: &Task, cx: &CallContext<'_>) -> Reply {
         cx.end_in_words(task)
     );
     let over = format!("Started {}. It has already ended, see below.", task.id);
-    let data_of = |end: End| json!({"status": end.word});
+    let data_of = |end: RunEnd| json!({"status": end.word});
     Reply::new(text, data).starting(task, move |end| Over { text: over.clone(), data: data_of(end) })
 }

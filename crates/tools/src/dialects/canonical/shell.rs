@@ -5,11 +5,11 @@ use mw_model::Io;
 use serde_json::{Value, json};
 
 use super::words::outcome;
-use crate::call::{Arguments, CallContext, End, Over, Refusal, Reply};
-use crate::operations::{Ran, Returned, ShellCall, run, start};
-use mw_model::seconds;
+use crate::call::{Arguments, CallContext, CallRefusal, Over, Reply, RunEnd};
+use crate::operations::{ForegroundRun, ReturnReason, ShellCall, run, start};
+use mw_model::{millis, seconds};
 
-pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let call = ShellCall {
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
@@ -26,7 +26,7 @@ pub(super) fn shell(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply
 }
 
 /// Creates the reply to a foreground command, whether it has ended or not.
-pub fn ran(ran: &Ran) -> Reply {
+pub fn ran(ran: &ForegroundRun) -> Reply {
     let (task, output) = (&ran.task, &ran.output);
     let mut text = shown_so_far(ran);
     let mut data = json!({
@@ -41,16 +41,13 @@ pub fn ran(ran: &Ran) -> Reply {
         data["task_id"] = json!(task.id);
         data["output_path"] = json!(task.output_path);
     }
-    if let Returned::CutOff(limit) = ran.returned {
-        text.push_str(&format!(
-            "[ended: the time limit of a call is {}]\n",
-            seconds(limit.as_millis() as u64)
-        ));
+    if let ReturnReason::CutOff(limit) = ran.returned {
+        text.push_str(&format!("[ended: the time limit of a call is {}]\n", seconds(millis(limit))));
     }
     if task.status.is_terminal() {
         text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
     } else {
-        let took = seconds(ran.took.as_millis() as u64);
+        let took = seconds(millis(ran.took));
         let why = why_it_goes_on(ran.returned, &took);
         text.push_str(&format!(
             "[{why}; it continues in the background as {}. You get a notification when it ends; use task_wait to wait.]",
@@ -71,7 +68,7 @@ pub fn ran(ran: &Ran) -> Reply {
 }
 
 /// Returns the output of a foreground command, and the location of the rest.
-fn shown_so_far(ran: &Ran) -> String {
+fn shown_so_far(ran: &ForegroundRun) -> String {
     let mut text = ran.output.text.clone();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -83,7 +80,7 @@ fn shown_so_far(ran: &Ran) -> String {
 }
 
 /// Returns the data of the reply to a start of a task that has already ended.
-fn ended(end: End) -> Value {
+fn ended(end: RunEnd) -> Value {
     json!({"status": end.word, "exit_code": end.exit_code})
 }
 
@@ -105,8 +102,8 @@ fn started(task: &Task, cx: &CallContext<'_>) -> Reply {
 }
 
 /// Describes why and after what time a foreground call continues in the background.
-pub(super) fn why_it_goes_on(returned: Returned, took: &str) -> String {
-    if returned == Returned::Moved {
+pub(super) fn why_it_goes_on(returned: ReturnReason, took: &str) -> String {
+    if returned == ReturnReason::Moved {
         format!("moved to the background by the user after {took}")
     } else {
         format!("still running after {took}")

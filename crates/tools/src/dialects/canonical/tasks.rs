@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use meanwhile::engine::{Condition, ReadFrom, StreamChoice};
+use meanwhile::engine::{ClearReport, Condition, ReadFrom, StreamChoice};
 use meanwhile::{Filter, Task};
 use mw_model::{Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
 use super::words::{entry, line, more, room};
-use crate::call::{Arguments, CallContext, Refusal, Reply};
+use crate::call::{Arguments, CallContext, CallRefusal, Reply};
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, OutputCall, StopCall, Stopped, WaitCall, clear, list, output, search,
-    shorten, stop, type_into, wait,
+    Excerpt, OutputCall, StopCall, StopResult, WaitCall, clear, list, output, search, shorten, stop,
+    type_into, wait,
 };
 
 /// The reader whose position in the output `task_output` stores.
@@ -21,7 +21,7 @@ const MAX_ENDED: usize = 10;
 /// The reply for a batch without tasks.
 const NO_SUCH_BATCH: &str = "No tasks in that batch.";
 
-pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let handle = arguments.required("task_id");
     let mut timed_out = false;
     if arguments.flag("block") == Some(true) {
@@ -80,10 +80,10 @@ pub(super) fn task_output(arguments: &Arguments, cx: &CallContext<'_>) -> Result
 }
 
 /// Parses a list of tasks. Without a batch it must not be empty.
-fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
+fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, CallRefusal> {
     let tasks = arguments.texts("task_ids").unwrap_or_default();
     if tasks.is_empty() && arguments.text("batch_id").is_none() {
-        return Err(Refusal::argument("task_ids", "is empty: give a task or a batch"));
+        return Err(CallRefusal::argument("task_ids", "is empty: give a task or a batch"));
     }
     Ok(tasks)
 }
@@ -97,7 +97,7 @@ fn stream_of(word: Option<&str>) -> StreamChoice {
     }
 }
 
-pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let condition = match (arguments.text("pattern"), arguments.number("port")) {
         (Some(pattern), _) => Condition::matching(pattern)?,
         (None, Some(port)) => Condition::Port(port as u16),
@@ -122,7 +122,7 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         cx,
     )?;
     let missing = shorten(&mut waited.tasks, room, cx);
-    let Ends { mut lines, entries, reported } = ends(&waited.tasks, cx)?;
+    let ReportedEnds { mut lines, entries, reported } = ends(&waited.tasks, cx)?;
     lines.extend(more(missing + waited.tasks.len() - entries.len()));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if lines.is_empty() {
@@ -144,14 +144,14 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
 }
 
 /// Returns the live tasks of this agent.
-fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, Refusal> {
+fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, CallRefusal> {
     let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
     let live = cx.runtime.tasks().list(&all)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
     Ok(live.filter(|task| cx.is_own(task)).map(|task| task.id.to_string()).collect())
 }
 
 /// The states of tasks as text and data, and the tasks whose ends they report.
-struct Ends {
+struct ReportedEnds {
     lines: Vec<String>,
     entries: Vec<Value>,
     reported: Vec<TaskId>,
@@ -160,7 +160,7 @@ struct Ends {
 /// Describes the state of each task as text and data. For an ended task, the description contains everything that a
 /// notification would: the outcome found in its output, and the answer or failure of an agent. A task that does not fit
 /// is left out, and its end is reported later.
-fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
+fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<ReportedEnds, CallRefusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
     let most = cx.call_settings.reply_bytes;
     let (mut lines, mut entries, mut reported, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -184,12 +184,12 @@ fn ends(tasks: &[Task], cx: &CallContext<'_>) -> Result<Ends, Refusal> {
         lines.push(text);
         entries.push(entry);
     }
-    Ok(Ends { lines, entries, reported })
+    Ok(ReportedEnds { lines, entries, reported })
 }
 
-pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let word = arguments.text("signal").unwrap_or("TERM");
-    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is not a signal"))?;
+    let signal = signal_number(word).ok_or_else(|| CallRefusal::argument("signal", "is not a signal"))?;
     let tasks = some_tasks(arguments)?;
     let batch = arguments.text("batch_id").map(str::to_owned);
     let mut stopped = stop(&StopCall { tasks, batch, signal }, cx)?;
@@ -222,10 +222,10 @@ pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
         lines.push(NO_SUCH_BATCH.to_owned());
     }
     Ok(Reply::new(lines.join("\n"), json!({"tasks": data}))
-        .reporting(stopped.iter().filter_map(Stopped::reported)))
+        .reporting(stopped.iter().filter_map(StopResult::reported)))
 }
 
-pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
     let batch = arguments.text("batch_id").map(str::to_owned);
     let mut listed = list(Filter { statuses, batch, ..Filter::new(cx.scope()) }, room, cx)?;
@@ -246,7 +246,7 @@ pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks, "total": listed.total})))
 }
 
-pub(super) fn task_input(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_input(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let mut text = arguments.required("text").to_owned();
     if arguments.flag("enter") != Some(false) {
         text.push('\n');
@@ -255,16 +255,8 @@ pub(super) fn task_input(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
     Ok(Reply::new(format!("{bytes} bytes sent."), json!({"bytes": bytes})))
 }
 
-pub(super) fn task_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, Refusal> {
-    let call = ClearCall {
-        tasks: arguments.texts("task_ids"),
-        batch: arguments.text("batch_id").map(str::to_owned),
-        cancel: false,
-    };
-    let Cleared { removed, kept } = clear(&call, cx)?;
-    let mut text = format!("{} removed.", removed.len());
-    for one in &kept {
-        text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
-    }
-    Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
+pub(super) fn task_clear(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
+    let (ClearReport { cleared, kept }, lines) = clear(arguments, cx)?;
+    let text = format!("{} removed.{lines}", cleared.len());
+    Ok(Reply::new(text, json!({"removed": cleared, "kept": kept})))
 }

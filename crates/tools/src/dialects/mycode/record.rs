@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::OWN;
 use crate::call::CallContext;
-use crate::dialects::DialectTools;
+use crate::dialects::state;
 use crate::screens::mycode::{error_text, exit_code, output_file};
 use crate::text::{command, title};
 
@@ -16,7 +16,7 @@ pub(super) fn record(task: &Task, cx: &CallContext<'_>) -> Value {
         "id": task.id,
         "type": if task.kind == TaskKind::Shell { "bash" } else { task.kind.word() },
         "description": title(task),
-        "status": OWN.state(task),
+        "status": state(task, OWN),
         "started_at": task.started_at,
         "completed_at": task.ended_at,
         "output_file": output_file(task, cx.runtime),

@@ -35,10 +35,10 @@ fn the_cancel_dialog_says_which_tasks_end_with_the_turn() {
 #[test]
 fn a_notification_shows_the_duration_that_the_agent_receives() {
     let mut state = state(100, 12);
-    let Entry::Notice { notice: mut ended } = notice(7, 0) else { unreachable!() };
+    let ChatEntry::Notice { notice: mut ended } = notice(7, 0) else { unreachable!() };
     ended.duration_ms = Some(3955);
     assert!(ended.summary().contains("(4.0s)"), "{}", ended.summary());
-    entry(&mut state, Entry::Notice { notice: ended });
+    entry(&mut state, ChatEntry::Notice { notice: ended });
     assert!(picture(&state).contains("· 4.0s ·"), "{}", picture(&state));
 }
 
@@ -137,7 +137,7 @@ fn leaving_asks_only_when_tasks_run() {
     let mut state = state(80, 20);
     let look = [Effect::Order(ChatOrder::Leave)];
     assert_eq!(ctrl(&mut state, 'c'), look);
-    assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Screen(Request::Quit)]);
+    assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Screen(TerminalRequest::Quit)]);
     tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     press(&mut state, KeyCode::Esc);
     write(&mut state, "/quit now");
@@ -150,7 +150,7 @@ fn leaving_asks_only_when_tasks_run() {
     assert_eq!(looked(&mut state, Ok(Vec::new())), [], "a late reply does not quit after n");
     tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'd');
-    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(TerminalRequest::Quit)]);
 }
 
 #[test]
@@ -161,17 +161,17 @@ fn leaving_asks_about_tasks_that_were_not_listed_before() {
     assert_eq!(looked(&mut state, Ok(vec![task("bash_1", "a", true)])), []);
     assert!(picture(&state).contains("1 task is running."));
     assert_eq!(ctrl(&mut state, 'c'), [], "the same key again is no answer");
-    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(Request::Quit)]);
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Screen(TerminalRequest::Quit)]);
 }
 
 #[test]
 fn the_user_can_leave_if_the_store_fails_or_does_not_answer() {
     let mut state = state(80, 20);
     ctrl(&mut state, 'c');
-    assert_eq!(ctrl(&mut state, 'c'), [Effect::Screen(Request::Quit)]);
+    assert_eq!(ctrl(&mut state, 'c'), [Effect::Screen(TerminalRequest::Quit)]);
     assert_eq!(looked(&mut state, Err("the disk is full".to_owned())), []);
     assert!(picture(&state).contains("cannot be listed: the disk is full"));
-    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Screen(Request::Quit)]);
+    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Screen(TerminalRequest::Quit)]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_message_is_in_the_history_once() {
         press(&mut state, KeyCode::Enter);
     }
     for text in ["one", "two"] {
-        entry(&mut state, Entry::User { text: text.to_owned() });
+        entry(&mut state, ChatEntry::User { text: text.to_owned() });
     }
     let seen: Vec<_> = (0..3)
         .map(|_| {
@@ -220,4 +220,61 @@ fn a_message_is_in_the_history_once() {
         })
         .collect();
     assert_eq!(seen, ["two", "one", "one"]);
+}
+
+#[test]
+fn the_menu_completes_commands_of_the_chat_and_of_the_agent() {
+    let mut state = state(80, 20);
+    let review = AgentCommand { name: "review".to_owned(), description: "look at the changes".to_owned() };
+    tell(&mut state, ChatUpdate::Commands(vec![review]));
+    write(&mut state, "/re");
+    let shown = picture(&state);
+    assert!(shown.contains("▸ /restart ID"), "{shown}");
+    assert!(shown.contains("/review") && shown.contains("look at the changes (mw)"), "{shown}");
+    assert!(!shown.contains("/tasks"), "{shown}");
+    press(&mut state, KeyCode::Down);
+    press(&mut state, KeyCode::Down);
+    assert_eq!(press(&mut state, KeyCode::Enter), [], "Enter completes first");
+    assert_eq!(state.composer.text(), "/review");
+    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Order(ChatOrder::Say("/review".to_owned()))]);
+    write(&mut state, "/st");
+    press(&mut state, KeyCode::Tab);
+    assert_eq!(state.composer.text(), "/status ");
+    assert!(!picture(&state).contains("▸ /status"), "arguments need no menu");
+    ctrl(&mut state, 'c');
+    write(&mut state, "/");
+    press(&mut state, KeyCode::Esc);
+    assert!(!picture(&state).contains("/background"), "Esc closes the menu");
+}
+
+#[test]
+fn work_shows_a_turning_sign_the_elapsed_time_and_the_last_line_of_a_call() {
+    let mut state = state(100, 20);
+    assert_eq!(state.ticks(), None, "an idle chat sleeps");
+    tell(&mut state, ChatUpdate::Agent(AgentState::Busy));
+    assert!(state.ticks().is_some());
+    let tail = Some("   Compiling serde v1.0".to_owned());
+    let tail = tail.map(|line| line.trim().to_owned());
+    tell(&mut state, ChatUpdate::Tasks(vec![ChatTask { tail, ..task("bash_1", "cargo build", true) }]));
+    let before = picture(&state);
+    assert!(before.contains("cargo build  │ Compiling serde v1.0"), "{before}");
+    later(&mut state, 2200);
+    let after = picture(&state);
+    assert!(after.contains("working… 2s"), "{after}");
+    let sign = |shown: &str| shown.lines().next().unwrap().chars().find(|c| "◐◓◑◒".contains(*c));
+    assert_ne!(sign(&before), sign(&after));
+    tell(&mut state, ChatUpdate::Agent(AgentState::Idle));
+    assert!(!picture(&state).contains("working"));
+}
+
+#[test]
+fn the_header_names_model_context_directory_and_tasks() {
+    let mut state = state(120, 20);
+    state.model = Some("anthropic/opus".to_owned());
+    entry(&mut state, ChatEntry::Opened { agent: "mw".to_owned(), cwd: "/home/me/shop".to_owned() });
+    tell(&mut state, ChatUpdate::Context(12_345, 200_000));
+    tell(&mut state, ChatUpdate::Tasks(vec![task("bash_1", "cargo build", false)]));
+    let shown = picture(&state);
+    let header = shown.lines().next().unwrap();
+    assert!(header.contains("⌁ 1 task · anthropic/opus · 12.3k/200k tokens · shop"), "{header}");
 }

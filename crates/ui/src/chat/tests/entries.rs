@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn said(text: &str) -> Entry {
-    Entry::Said { text: text.to_owned() }
+fn said(text: &str) -> ChatEntry {
+    ChatEntry::Said { text: text.to_owned() }
 }
 
-fn over(early: Option<&str>) -> Entry {
-    Entry::TurnEnded { early: early.map(str::to_owned) }
+fn over(early: Option<&str>) -> ChatEntry {
+    ChatEntry::TurnEnded { early: early.map(str::to_owned) }
 }
 
-fn shown_after(state: &mut State, entries: impl IntoIterator<Item = Entry>) -> String {
+fn shown_after(state: &mut State, entries: impl IntoIterator<Item = ChatEntry>) -> String {
     entries.into_iter().for_each(|one| entry(state, one));
     picture(state)
 }
@@ -44,8 +44,8 @@ fn a_notification_during_a_sentence_is_shown_below_it() {
     assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
     assert!(shown.contains("It runs."), "{shown}");
     // A turn that the notification begins is placed below it.
-    entry(&mut state, Entry::TurnEnded { early: None });
-    entry(&mut state, Entry::Delivered { numbers: vec![7] });
+    entry(&mut state, ChatEntry::TurnEnded { early: None });
+    entry(&mut state, ChatEntry::Delivered { numbers: vec![7] });
     entry(&mut state, said("I see."));
     let shown = picture(&state);
     assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
@@ -55,16 +55,16 @@ fn a_notification_during_a_sentence_is_shown_below_it() {
 fn entries_of_the_chat_do_not_split_an_answer() {
     let text = |text: &str| text.to_owned();
     let between = [
-        Entry::Command { text: text("/tasks") },
-        Entry::Printed { text: text("No background tasks.") },
-        Entry::Answered { what: text("rm x"), reply: Reply::Once },
-        Entry::Mode { mode: text("plan") },
-        Entry::Note { text: text("a note") },
+        ChatEntry::Command { text: text("/tasks") },
+        ChatEntry::Printed { text: text("No background tasks.") },
+        ChatEntry::Answered { what: text("rm x"), reply: ApprovalReply::Once },
+        ChatEntry::Mode { mode: text("plan") },
+        ChatEntry::Note { text: text("a note") },
         notice(7, 0),
     ];
     for one in between {
         let mut state = state(60, 20);
-        entry(&mut state, Entry::Mode { mode: text("safe") });
+        entry(&mut state, ChatEntry::Mode { mode: text("safe") });
         let shown = shown_after(&mut state, [said("```\nlet a"), one.clone(), said(" = 1;\n```\n**end**")]);
         assert!(shown.contains("let a = 1;") && shown.contains("\n end"), "{one:?}\n{shown}");
     }
@@ -72,10 +72,11 @@ fn entries_of_the_chat_do_not_split_an_answer() {
 
 #[test]
 fn an_unfinished_call_counts_as_stopped_after_its_turn() {
-    for end in [over(None), over(Some("stopped")), Entry::Opened { agent: "mw".into(), cwd: "/".into() }] {
+    for end in [over(None), over(Some("stopped")), ChatEntry::Opened { agent: "mw".into(), cwd: "/".into() }]
+    {
         let mut state = state(60, 20);
         let running = tool("call-1", "sleep 600", ToolState::Running, Vec::new());
-        assert!(shown_after(&mut state, [running]).contains("⏳ sleep 600"));
+        assert!(shown_after(&mut state, [running]).contains("◐ sleep 600"));
         let shown = shown_after(&mut state, [end]);
         assert!(shown.contains("■ sleep 600"), "{shown}");
     }
@@ -86,11 +87,15 @@ fn call_ids_are_unique_only_within_a_turn() {
     let mut state = state(60, 20);
     let first = tool("1", "first", ToolState::Done, Vec::new());
     let second = tool("1", "second", ToolState::Failed, Vec::new());
-    let shown = shown_after(&mut state, [first, over(None), Entry::Delivered { numbers: vec![7] }, second]);
+    let shown =
+        shown_after(&mut state, [first, over(None), ChatEntry::Delivered { numbers: vec![7] }, second]);
     assert!(shown.contains("✓ first") && shown.contains("✗ second"), "{shown}");
     // Updates that arrive after the turn still find their call.
-    let late =
-        Entry::Tool(ToolUpdate { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolUpdate::default() });
+    let late = ChatEntry::Tool(ToolUpdate {
+        id: "1".to_owned(),
+        state: Some(ToolState::Done),
+        ..ToolUpdate::default()
+    });
     let shown = shown_after(&mut state, [over(None), late]);
     assert!(shown.contains("✓ second"), "{shown}");
 }
@@ -98,7 +103,7 @@ fn call_ids_are_unique_only_within_a_turn() {
 #[test]
 fn a_changed_plan_is_shown_once_per_turn() {
     let mut state = state(60, 20);
-    let plan = |how: &str| Entry::Plan { steps: vec![("a step".to_owned(), how.to_owned())] };
+    let plan = |how: &str| ChatEntry::Plan { steps: vec![("a step".to_owned(), how.to_owned())] };
     let shown = shown_after(&mut state, [plan("pending"), said("On it."), plan("completed")]);
     assert_eq!(shown.matches("a step").count(), 1, "{shown}");
     assert!(shown.contains("☑ a step"), "{shown}");
@@ -178,10 +183,10 @@ fn the_cost_of_a_call_does_not_grow_with_the_turn() {
             Input::Event(ChatUpdate::Entry(tool(&id, "look", ToolState::Running, Vec::new())).into()),
         );
         let news = ToolUpdate { id, state: Some(ToolState::Done), ..ToolUpdate::default() };
-        update(&mut state, Input::Event(ChatUpdate::Entry(Entry::Tool(news)).into()));
+        update(&mut state, Input::Event(ChatUpdate::Entry(ChatEntry::Tool(news)).into()));
         if number % 100 == 0 {
             let steps = vec![(format!("step {number}"), "pending".to_owned())];
-            update(&mut state, Input::Event(ChatUpdate::Entry(Entry::Plan { steps }).into()));
+            update(&mut state, Input::Event(ChatUpdate::Entry(ChatEntry::Plan { steps }).into()));
         }
     }
     // With a search through the turn for each call, this takes minutes.
@@ -189,4 +194,22 @@ fn the_cost_of_a_call_does_not_grow_with_the_turn() {
     assert_eq!(state.items.len(), 50_001, "one item per call and one plan");
     state.lay_out_stale();
     assert!(picture(&state).contains("✓ look"));
+}
+
+#[test]
+fn the_marks_of_calls_say_how_they_ended() {
+    let mut state = state(80, 24);
+    let text = |text: &str| vec![ToolContent::Text { text: text.to_owned() }];
+    let diff = ToolContent::Diff {
+        path: "a.rs".to_owned(),
+        old: "let a = 1;\n".to_owned(),
+        new: "let a = 2;\n".to_owned(),
+    };
+    entry(&mut state, tool("1", "exit 7", ToolState::Failed, text("out\n[exited 7]")));
+    entry(&mut state, tool("2", "in the background as bash_1: cargo test", ToolState::Done, text("started")));
+    entry(&mut state, tool("3", "Edit a.rs", ToolState::Done, vec![diff]));
+    let shown = picture(&state);
+    assert!(shown.contains("✗ exit 7  [exited 7]"), "{shown}");
+    assert!(shown.contains("⌁ in the background as bash_1: cargo test"), "{shown}");
+    assert!(shown.contains("- let a = 1;") && shown.contains("+ let a = 2;"), "a diff is open: {shown}");
 }

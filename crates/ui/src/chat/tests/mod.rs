@@ -7,9 +7,10 @@ mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use meanwhile::model::{Notice, Status, Timestamp};
-use mw_desk::chat::{
-    AgentState, ChatOrder, ChatQuestion, ChatTask, ChatUpdate, Entry, Reply, ToolContent, ToolState,
-    ToolUpdate,
+use mw_desk::OpenRequest;
+use mw_desk::chat_protocol::{
+    AgentCommand, AgentState, ApprovalReply, ChatEntry, ChatOrder, ChatTask, ChatUpdate, ToolContent,
+    ToolState, ToolUpdate,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -18,7 +19,7 @@ use serde_json::json;
 use super::state::{Effect, State};
 use super::update::update;
 use super::view::view;
-use crate::screen::{Input, Request, ThemeChoice};
+use crate::screen::{Input, TerminalRequest, ThemeChoice};
 
 const NOW: i64 = 1_800_000_000_000_000;
 
@@ -34,7 +35,7 @@ fn tell(state: &mut State, news: ChatUpdate) {
     state.lay_out_stale();
 }
 
-fn entry(state: &mut State, entry: Entry) {
+fn entry(state: &mut State, entry: ChatEntry) {
     tell(state, ChatUpdate::Entry(entry));
 }
 
@@ -54,7 +55,7 @@ fn later(state: &mut State, ms: i64) {
 }
 
 /// Adds a question, and waits until it accepts an answer.
-fn ask(state: &mut State, question: ChatQuestion) {
+fn ask(state: &mut State, question: OpenRequest) {
     tell(state, ChatUpdate::Asked(question));
     later(state, 500);
 }
@@ -85,14 +86,14 @@ fn picture(state: &State) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-fn notice(number: i64, code: i32) -> Entry {
+fn notice(number: i64, code: i32) -> ChatEntry {
     let notice: Notice = serde_json::from_value(json!({
         "number": number, "task": "bash-k3f9x2ab", "handle": "bash_1", "run": 1, "at": "2027-01-15T08:00:00Z",
         "news": "ended", "cause": {"cause": "exited", "code": code},
         "command": "cargo test", "output_path": "/state/tasks/bash-k3f9x2ab/output.log", "duration_ms": 4240
     }))
     .unwrap();
-    Entry::Notice { notice: Box::new(notice) }
+    ChatEntry::Notice { notice: Box::new(notice) }
 }
 
 fn task(handle: &str, what: &str, awaited: bool) -> ChatTask {
@@ -104,11 +105,12 @@ fn task(handle: &str, what: &str, awaited: bool) -> ChatTask {
         since: Some(Timestamp::from_micros(NOW - 65_000_000)),
         log: format!("/state/tasks/{handle}/output.log"),
         awaited,
+        tail: None,
     }
 }
 
-fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> Entry {
-    Entry::Tool(ToolUpdate {
+fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> ChatEntry {
+    ChatEntry::Tool(ToolUpdate {
         id: id.to_owned(),
         title: Some(title.to_owned()),
         state: Some(state),
@@ -117,24 +119,24 @@ fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> E
 }
 
 /// Returns a conversation with one entry of each kind.
-fn talk() -> Vec<Entry> {
+fn talk() -> Vec<ChatEntry> {
     let text = |text: &str| text.to_owned();
     vec![
-        Entry::Opened { agent: text("mw"), cwd: text("/work") },
-        Entry::Mode { mode: text("safe") },
-        Entry::User { text: text("run the tests\nand fix what fails") },
-        Entry::Thought { text: text("First the tests.\nThen the rest.") },
-        Entry::Said { text: text("I start the **tests** in the back") },
-        Entry::Said { text: text("ground:\n- `cargo test`\n") },
+        ChatEntry::Opened { agent: text("mw"), cwd: text("/work") },
+        ChatEntry::Mode { mode: text("safe") },
+        ChatEntry::User { text: text("run the tests\nand fix what fails") },
+        ChatEntry::Thought { text: text("First the tests.\nThen the rest.") },
+        ChatEntry::Said { text: text("I start the **tests** in the back") },
+        ChatEntry::Said { text: text("ground:\n- `cargo test`\n") },
         tool(
             "call-1",
             "cargo test",
             ToolState::Done,
             vec![ToolContent::Text { text: text("started bash_1") }],
         ),
-        Entry::TurnEnded { early: None },
+        ChatEntry::TurnEnded { early: None },
         notice(7, 101),
-        Entry::Delivered { numbers: vec![7] },
+        ChatEntry::Delivered { numbers: vec![7] },
         tool(
             "call-2",
             "edit src/money.rs",
@@ -145,19 +147,19 @@ fn talk() -> Vec<Entry> {
                 new: text("a\nB\nc"),
             }],
         ),
-        Entry::Said { text: text("Fixed: `rounds_to_cents`.") },
-        Entry::TurnEnded { early: None },
-        Entry::Command { text: text("/tasks") },
-        Entry::Printed { text: text("No background tasks.") },
+        ChatEntry::Said { text: text("Fixed: `rounds_to_cents`.") },
+        ChatEntry::TurnEnded { early: None },
+        ChatEntry::Command { text: text("/tasks") },
+        ChatEntry::Printed { text: text("No background tasks.") },
     ]
 }
 
-fn question() -> ChatQuestion {
+fn question() -> OpenRequest {
     question_of("ask-1")
 }
 
-fn question_of(id: &str) -> ChatQuestion {
-    ChatQuestion {
+fn question_of(id: &str) -> OpenRequest {
+    OpenRequest {
         id: id.to_owned(),
         what: "rm -rf build".to_owned(),
         lines: ["Command requires approval:", "  rm -rf build", "", "deletes build and everything in it"]
@@ -167,6 +169,6 @@ fn question_of(id: &str) -> ChatQuestion {
     }
 }
 
-fn answer(reply: Reply) -> Vec<Effect> {
+fn answer(reply: ApprovalReply) -> Vec<Effect> {
     vec![Effect::Order(ChatOrder::Answer("ask-1".to_owned(), reply))]
 }

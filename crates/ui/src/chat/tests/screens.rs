@@ -50,7 +50,7 @@ fn the_dialogs_are_drawn() {
 fn a_question_longer_than_the_screen_is_drawn() {
     let mut state = after_talk(80, 20);
     let lines = (1..=40).map(|line| format!("  echo step-{line}")).collect();
-    ask(&mut state, ChatQuestion { lines, ..question() });
+    ask(&mut state, OpenRequest { lines, ..question() });
     press(&mut state, KeyCode::Down);
     assert_snapshot!("long_question_80x20", picture(&state));
 }
@@ -59,7 +59,7 @@ fn a_question_longer_than_the_screen_is_drawn() {
 fn a_table_and_a_diff_with_two_changes_are_drawn() {
     let mut state = state(60, 30);
     let text = "| test | took |\n|---|--:|\n| `rounds_to_cents` | 4 ms |\n| adds \u{26a0}\u{fe0f} | 12 ms |";
-    entry(&mut state, Entry::Said { text: text.to_owned() });
+    entry(&mut state, ChatEntry::Said { text: text.to_owned() });
     let old: Vec<_> = (1..=20).map(|line| format!("line {line}")).collect();
     let new = old.join("\n").replace("line 3\n", "line three\n").replace("line 18\n", "");
     let diff = ToolContent::Diff { path: "src/money.rs".to_owned(), old: old.join("\n"), new };

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Log, LogPosition};
 use crate::screen::Painted;
+use crate::top::effect::Direction;
 use crate::top::view::breaks;
 
 /// A search and its matches.
@@ -42,6 +43,17 @@ impl Log {
         {
             let count = search.lines.len() as isize;
             search.current = (search.current as isize + by).rem_euclid(count) as usize;
+        }
+        self.look_at_match(height, width);
+    }
+
+    /// Makes the first or the last match the current one, after a search in this direction has found it.
+    pub(crate) fn turn_to_match(&mut self, direction: Direction, height: usize, width: usize) {
+        if let Some(search) = &mut self.search {
+            search.current = match direction {
+                Direction::Forward => 0,
+                Direction::Backward => search.lines.len().saturating_sub(1),
+            };
         }
         self.look_at_match(height, width);
     }

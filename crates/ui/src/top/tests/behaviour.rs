@@ -1,15 +1,17 @@
 //! Tests the effects of keys, replies and the mouse.
 
+use std::time::Duration;
+
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::engine::StreamChoice;
 use meanwhile::model::Status;
 use mw_desk::action::TaskAction;
 use mw_desk::log_window::LogChunk;
-use mw_desk::query::{Query, Sort, States, Window};
+use mw_desk::query::{Query, Sort, StateCounts, States, Window};
 
 use super::{Desk, NOW, key, row, rows, target};
-use crate::screen::{Input, Request};
-use crate::top::effect::{Effect, Lookup, Program};
+use crate::screen::{Input, TerminalRequest};
+use crate::top::effect::{Direction, Effect, Hunt, Lookup, Program};
 use crate::top::event::Event;
 
 fn selected(desk: &Desk) -> Option<&str> {
@@ -131,7 +133,7 @@ fn a_full_screen_log_stays_when_its_task_leaves_the_list() {
     let unlisted = Some(Box::new(row(3, Status::Failed, "x")));
     desk.take(Event::Listed(Window { unlisted, total: 59, ..of_sixty(4, &[]) }));
     assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
-    assert!(desk.drawn().contains("bash-00000003 failed"), "{}", desk.drawn());
+    assert!(desk.drawn().contains("✗ x · failed"), "{}", desk.drawn());
     desk.press("r");
     assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000003".to_owned()]))));
     desk.take(key(KeyCode::Esc));
@@ -172,7 +174,7 @@ fn q_closes_a_full_screen_pane_before_it_quits() {
     assert_eq!(desk.effects, []);
     assert!(desk.drawn().contains("STATUS"), "{}", desk.drawn());
     desk.press("q");
-    assert_eq!(desk.effects, [Effect::Screen(Request::Quit)]);
+    assert_eq!(desk.effects, [Effect::Screen(TerminalRequest::Quit)]);
 }
 
 #[test]
@@ -184,6 +186,7 @@ fn only_rows_near_the_screen_are_requested() {
         rows: (start..(start + 30).min(10_000)).map(|at| row(at, Status::Completed, "x")).collect(),
         total: 10_000,
         live: 0,
+        counts: StateCounts::default(),
         unlisted: None,
         at: NOW,
     };
@@ -231,9 +234,9 @@ fn an_event_without_a_change_draws_nothing() {
 #[test]
 fn the_clock_ticks_only_while_a_task_on_screen_runs() {
     let mut desk = Desk::with_tasks(80, 24);
-    assert!(desk.state.wants_ticks());
+    assert_eq!(desk.state.ticks(), Some(Duration::from_secs(1)));
     desk.list(vec![row(1, Status::Completed, "x"), row(2, Status::Pending, "y")]);
-    assert!(!desk.state.wants_ticks());
+    assert_eq!(desk.state.ticks(), Some(Duration::from_secs(30)), "ages grow");
 }
 
 #[test]
@@ -274,7 +277,7 @@ fn the_log_belongs_to_the_selected_task_and_run() {
     assert_eq!(desk.state.log.target, Some(target("bash-00000001")));
     desk.take(Input::Key(crossterm::event::KeyEvent::from(KeyCode::Down)));
     assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000002")))));
-    let late = LogChunk { text: "late".to_owned(), offset: 0, end: 4, skipped: 0, has_earlier: false };
+    let late = LogChunk::of_text("late", 0, 4);
     desk.take(Event::Read(target("bash-00000001"), late));
     assert!(!desk.drawn().contains("late"));
     desk.press("o");
@@ -291,15 +294,16 @@ fn the_log_belongs_to_the_selected_task_and_run() {
 fn scrolling_up_in_a_log_reads_earlier_parts() {
     let mut desk = Desk::with_tasks(80, 24);
     let text = "line\n".repeat(100);
-    let chunk = LogChunk { text, offset: 5000, end: 5500, skipped: 0, has_earlier: true };
+    let chunk = LogChunk::of_text(text, 5000, 5500);
     desk.take(Event::Read(target("bash-00000001"), chunk));
     desk.take(key(KeyCode::Tab));
-    desk.press("g");
-    assert!(desk.effects.contains(&Effect::Find(Lookup::LogBefore(target("bash-00000001"), 5000))));
-    desk.press("g");
-    assert_eq!(desk.effects, []);
-    let earlier =
-        LogChunk { text: "a\nb\n".to_owned(), offset: 0, end: 5500, skipped: 0, has_earlier: false };
+    let mut asked = Vec::new();
+    for _ in 0..9 {
+        desk.take(key(KeyCode::PageUp));
+        asked.append(&mut desk.effects);
+    }
+    assert_eq!(asked, [Effect::Find(Lookup::LogBefore(target("bash-00000001"), 5000))]);
+    let earlier = LogChunk { next: 5000, has_later: true, ..LogChunk::of_text("a\nb\n", 0, 5500) };
     desk.take(Event::ReadEarlier(target("bash-00000001"), earlier));
     assert_eq!(desk.state.log.lines.len(), 102);
     desk.press("g");
@@ -347,7 +351,7 @@ fn the_mouse_selects_scrolls_sorts_and_changes_panes() {
     assert_eq!(mouse(MouseEventKind::ScrollDown, 10, 5).0, 6);
     assert_eq!(mouse(MouseEventKind::ScrollUp, 10, 5).0, 3);
     assert_eq!(mouse(click, 10, 11).0, 3);
-    assert_eq!(mouse(click, 42, 1).1, Sort::Cpu);
+    assert_eq!(mouse(click, 71, 1).1, Sort::Cpu);
     assert_eq!(mouse(click, 10, 10).2, crate::top::state::Pane::Facts);
 }
 
@@ -415,4 +419,120 @@ fn returning_to_the_end_of_a_growing_log_reads_it_again() {
     assert!(desk.drawn().contains("paused, G continues"), "{}", desk.drawn());
     desk.press("G");
     assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000001")))), "{:?}", desk.effects);
+}
+
+/// Returns a part of a log of a hundred numbered lines for each kilobyte.
+fn part(from: u64, text: &str, end: u64) -> LogChunk {
+    let has_later = from + (text.len() as u64) < end;
+    LogChunk { has_later, ..LogChunk::of_text(text, from, end) }
+}
+
+#[test]
+fn g_shows_the_beginning_of_the_log_and_scrolling_down_reads_on() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let of = || target("bash-00000001");
+    desk.take(Event::Read(of(), part(9_000, &"late\n".repeat(200), 10_000)));
+    desk.take(key(KeyCode::Tab));
+    desk.press("g");
+    assert_eq!(desk.effects, [Effect::Find(Lookup::LogStart(of()))]);
+    desk.press("g");
+    assert_eq!(desk.effects, [], "it is requested once");
+    let begin = (0..50).map(|at| format!("first {at}\n")).collect::<String>();
+    let length = begin.len() as u64;
+    desk.take(Event::ReadStart(of(), part(0, &begin, 10_000)));
+    assert!(desk.drawn().contains("\nfirst 0\nfirst 1\n"), "{}", desk.drawn());
+    // New output does not appear in the middle of the log.
+    desk.take(Event::Read(of(), part(10_000, "new\n", 10_004)));
+    let mut asked = Vec::new();
+    for _ in 0..9 {
+        desk.take(key(KeyCode::PageDown));
+        asked.append(&mut desk.effects);
+    }
+    assert_eq!(asked, [Effect::Find(Lookup::LogAfter(of(), length))]);
+    assert!(desk.drawn().contains("first 49"), "{}", desk.drawn());
+    desk.take(Event::ReadLater(of(), part(length, "second\n", 10_004)));
+    desk.take(key(KeyCode::PageDown));
+    assert!(desk.drawn().contains("first 49\nsecond"), "{}", desk.drawn());
+    desk.press("G");
+    assert!(desk.effects.contains(&Effect::Follow(Some(of()))), "the end is read again");
+}
+
+#[test]
+fn a_search_covers_the_parts_of_the_log_that_are_not_loaded() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let of = || target("bash-00000001");
+    desk.take(Event::Read(of(), part(9_000, &"late\n".repeat(200), 10_000)));
+    desk.take(key(KeyCode::Tab));
+    desk.press("/needle");
+    desk.take(key(KeyCode::Enter));
+    let hunt =
+        |direction| Hunt { target: of(), text: "needle".to_owned(), direction, loaded: (9_000, 10_000) };
+    let backward = hunt(Direction::Backward);
+    assert_eq!(desk.effects, [Effect::Search(backward.clone())]);
+    desk.take(Event::Searched(backward.clone(), 40));
+    assert!(desk.drawn().contains("searching \"needle\": 40 %"), "{}", desk.drawn());
+    desk.take(Event::Found(backward, Some(part(500, "a\na needle\nb\n", 10_000))));
+    assert!(desk.drawn().contains("a needle\nb"), "{}", desk.drawn());
+    assert!(desk.drawn().contains("/needle 1/1+"), "{}", desk.drawn());
+    // The next match is searched from there on.
+    desk.press("n");
+    let forward = Hunt { loaded: (500, 513), ..hunt(Direction::Forward) };
+    assert_eq!(desk.effects[0], Effect::Search(forward.clone()));
+    desk.take(Event::Found(forward, None));
+    assert!(desk.drawn().contains("/needle 1/1+"), "the only match stays");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.effects, [Effect::EndSearch]);
+    // A result that arrives late changes nothing.
+    desk.take(Event::Found(hunt(Direction::Backward), Some(part(0, "needle\n", 10_000))));
+    assert!(desk.drawn().contains("a needle\nb"), "{}", desk.drawn());
+}
+
+#[test]
+fn a_text_that_is_nowhere_in_the_log_is_reported() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.print("one\n");
+    desk.take(key(KeyCode::Tab));
+    desk.press("/needle");
+    desk.take(key(KeyCode::Enter));
+    assert!(desk.drawn().ends_with("\"needle\" not found"), "{}", desk.drawn());
+}
+
+#[test]
+fn the_border_between_list_and_log_can_be_moved() {
+    for (width, height) in [(80, 24), (200, 50)] {
+        let mut desk = Desk::with_tasks(width, height);
+        let room = |desk: &Desk| {
+            let areas = crate::top::layout::Areas::of(&desk.state);
+            (areas.list.width, areas.list.height)
+        };
+        let before = room(&desk);
+        desk.press("+");
+        assert!(room(&desk) > before, "{:?} {before:?}", room(&desk));
+        desk.press("-");
+        assert_eq!(room(&desk), before);
+        for _ in 0..40 {
+            desk.press("-");
+        }
+        let least = room(&desk);
+        assert!(least.0 > 20 && least.1 > 0, "a part of the list stays visible: {least:?}");
+        desk.press("+");
+        assert!(room(&desk) > least, "keys at the limit are not remembered");
+    }
+}
+
+#[test]
+fn columns_stay_where_they_are_while_the_list_is_scrolled() {
+    let mut desk = Desk::new(120, 24);
+    let mut rows: Vec<_> = (0..60).map(|at| row(at, Status::Completed, "x")).collect();
+    rows[50].percent = Some(50.0);
+    rows[51].sample.ports = vec![8080];
+    rows[52].session = "another".to_owned();
+    desk.list(rows);
+    let heading = |desk: &Desk| desk.drawn().lines().nth(1).unwrap().to_owned();
+    let before = heading(&desk);
+    assert!(before.contains("PROGRESS") && before.contains("SESSION"), "{before}");
+    desk.press("G");
+    assert_eq!(heading(&desk), before);
+    desk.press("g");
+    assert_eq!(heading(&desk), before);
 }

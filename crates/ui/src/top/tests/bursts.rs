@@ -3,12 +3,12 @@
 use crossterm::event::KeyCode;
 use meanwhile::model::Status;
 use mw_desk::action::TaskAction;
-use mw_desk::query::{Query, RowRange, Window};
+use mw_desk::query::{Query, RowRange, StateCounts, Window};
 use mw_desk::rows::TaskRow;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, key, row};
-use crate::screen::{Input, Request};
+use crate::screen::{Input, TerminalRequest};
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
 use crate::top::question::Question;
@@ -75,7 +75,16 @@ impl World {
         };
         let total = all.len();
         let rows = all.into_iter().skip(start).take(count).collect();
-        self.take(Event::Listed(Window { query, start, rows, total, live: total, unlisted: None, at: NOW }));
+        self.take(Event::Listed(Window {
+            query,
+            start,
+            rows,
+            total,
+            live: total,
+            counts: StateCounts::default(),
+            unlisted: None,
+            at: NOW,
+        }));
     }
 
     fn answer_all(&mut self) {
@@ -132,7 +141,7 @@ fn ctrl_c_quits_while_a_reply_is_pending() {
     let interrupt =
         crossterm::event::KeyEvent::new(KeyCode::Char('c'), crossterm::event::KeyModifiers::CONTROL);
     world.desk.take(Input::Key(interrupt));
-    assert!(world.desk.effects.contains(&Effect::Screen(Request::Quit)));
+    assert!(world.desk.effects.contains(&Effect::Screen(TerminalRequest::Quit)));
     world.answer_all();
     assert_eq!(world.killed(), Vec::<String>::new());
 }
@@ -182,7 +191,9 @@ fn selected_on_screen(desk: &Desk) -> Option<String> {
     let is_reversed = |y: &u16| buffer[(list.x + 2, *y)].modifier.contains(Modifier::REVERSED);
     let y = (list.y..list.y + list.height).find(is_reversed)?;
     let line: String = (list.x..list.x + list.width).map(|x| buffer[(x, y)].symbol()).collect();
-    line.split_whitespace().find(|word| word.starts_with("bash-")).map(str::to_owned)
+    let number =
+        line.split_whitespace().find_map(|word| word.strip_prefix("bash_")?.parse::<usize>().ok())?;
+    Some(format!("bash-{number:08}"))
 }
 
 proptest! {

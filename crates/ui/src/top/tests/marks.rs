@@ -1,14 +1,13 @@
 //! Tests marks and actions on marked tasks, reversed orders, copying, and clicks.
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use mw_desk::Proposed;
-use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::action::{ApprovalReply, Force, Removal, TaskAction};
 use mw_desk::query::{Sort, States};
 
 use meanwhile::model::Status;
 
-use super::{Desk, key, rows};
-use crate::screen::{Input, Request};
+use super::{Desk, key, open_request, rows};
+use crate::screen::{Input, TerminalRequest};
 use crate::top::effect::Effect;
 use crate::top::event::Event;
 
@@ -112,12 +111,12 @@ fn an_order_is_reversed_and_labelled_as_such() {
 fn id_and_path_are_copied_through_the_terminal() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("y");
-    assert_eq!(desk.effects, [Effect::Screen(Request::Copy("bash-00000001".to_owned()))]);
+    assert_eq!(desk.effects, [Effect::Screen(TerminalRequest::Copy("bash-00000001".to_owned()))]);
     assert!(desk.drawn().contains("copied bash-00000001 (if the terminal"));
     desk.press("Y");
     assert_eq!(
         desk.effects,
-        [Effect::Screen(Request::Copy("/home/me/tasks/bash-00000001/output.log".to_owned()))]
+        [Effect::Screen(TerminalRequest::Copy("/home/me/tasks/bash-00000001/output.log".to_owned()))]
     );
     let mut empty = Desk::new(80, 24);
     empty.list(Vec::new());
@@ -155,13 +154,13 @@ fn answers_can_be_clicked_at_every_size() {
 fn a_click_cannot_approve_an_unread_request() {
     let mut desk = Desk::with_tasks(80, 24);
     let lines = (0..60).map(|at| format!("line {at}")).collect();
-    desk.take(Event::Asked(vec![Proposed { id: "ask-one".to_owned(), lines }]));
+    desk.take(Event::Asked(vec![open_request("ask-one", lines)]));
     desk.press("A");
     click(&mut desk, "y yes");
     assert_eq!(desk.effects, []);
     (0..9).for_each(|_| desk.take(key(KeyCode::PageDown)));
     click(&mut desk, "s session");
-    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-one".to_owned(), Reply::Session))]);
+    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-one".to_owned(), ApprovalReply::Session))]);
 }
 
 #[test]
@@ -169,7 +168,7 @@ fn lines_of_a_menu_can_be_clicked() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("f");
     click_at(&mut desk, 0, 0);
-    assert!(desk.drawn().contains(" state "), "a click beside the menu is ignored");
+    assert!(desk.drawn().contains(" state "), "a click next to the menu is ignored");
     click(&mut desk, "timed_out");
     assert_eq!(desk.state.list.query.states, States::Only(Status::TimedOut));
 }
@@ -183,8 +182,8 @@ fn hints_can_be_clicked_and_a_click_opens_the_selected_row() {
     click(&mut desk, "x kill");
     assert!(desk.drawn().contains("Kill bash-00000001"), "{}", desk.drawn());
     desk.take(key(KeyCode::Esc));
-    click(&mut desk, "bash-00000002");
+    click(&mut desk, "bash_2");
     assert!(desk.drawn().contains("STATUS"), "{}", desk.drawn());
-    click(&mut desk, "bash-00000002");
+    click(&mut desk, "bash_2");
     assert!(!desk.drawn().contains("STATUS"), "{}", desk.drawn());
 }

@@ -8,12 +8,13 @@ mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::engine::Run;
 use meanwhile::engine::StreamChoice;
+use meanwhile::engine::TaskRun;
 use meanwhile::model::{Status, Timestamp};
+use mw_desk::OpenRequest;
 use mw_desk::Sample;
 use mw_desk::log_window::{LogChunk, LogTarget};
-use mw_desk::query::{Lane, Query, Window};
+use mw_desk::query::{Lane, Query, StateCounts, Window};
 use mw_desk::rows::{Fact, TaskRow};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -32,10 +33,23 @@ pub(super) fn ago(seconds: i64) -> Timestamp {
     Timestamp::from_micros(NOW.as_micros() - seconds * 1_000_000)
 }
 
+pub(super) fn open_request(id: &str, lines: Vec<String>) -> OpenRequest {
+    OpenRequest { id: id.to_owned(), what: String::new(), lines, for_session: true }
+}
+
 pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
     let is_over = status.is_terminal();
+    let (name, about) = what.split_once(": ").map_or((None, what), |(name, about)| (Some(name), about));
     TaskRow {
         id: format!("bash-{number:08}"),
+        name: name.map(str::to_owned),
+        about: about.to_owned(),
+        handle: format!("bash_{number}"),
+        after: None,
+        position: (status == Status::Pending).then_some(1),
+        is_ready: false,
+        signal: None,
+        changed_at: ago(125),
         status,
         state: match status {
             Status::Failed => "failed (exited 101)".to_owned(),
@@ -62,7 +76,7 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
 pub(super) fn rows() -> Vec<TaskRow> {
     let mut server = row(1, Status::Running, "dev-server: npm run dev");
     server.sample = Sample { cpu: Some(3.4), memory: Some(180 << 20), ports: vec![3000, 9229] };
-    server.state = "running (ready)".to_owned();
+    (server.state, server.is_ready) = ("running (ready)".to_owned(), true);
     let mut tests = row(2, Status::Running, "cargo test --workspace");
     tests.sample = Sample { cpu: Some(187.0), memory: Some(1_400_000_000), ports: Vec::new() };
     (tests.percent, tests.state, tests.session) = (Some(42.0), "running 42%".to_owned(), "review".to_owned());
@@ -81,7 +95,15 @@ pub(super) fn rows() -> Vec<TaskRow> {
 
 pub(super) fn window(query: &Query, rows: Vec<TaskRow>) -> Window {
     let live = rows.iter().filter(|row| !row.status.is_terminal()).count();
-    Window { query: query.clone(), start: 0, total: rows.len(), rows, live, unlisted: None, at: NOW }
+    let of = |status: Status| rows.iter().filter(|row| row.status == status).count();
+    let counts = StateCounts {
+        running: of(Status::Running),
+        queued: of(Status::Pending),
+        failed: of(Status::Failed) + of(Status::Lost),
+        completed: of(Status::Completed),
+        cancelled: of(Status::Cancelled),
+    };
+    Window { query: query.clone(), start: 0, total: rows.len(), rows, live, counts, unlisted: None, at: NOW }
 }
 
 pub(super) fn key(code: KeyCode) -> Input<Event> {
@@ -138,7 +160,7 @@ impl Desk {
     pub(super) fn print(&mut self, text: &str) {
         let target = self.state.log.target.clone().unwrap();
         let end = text.len() as u64;
-        let chunk = LogChunk { text: text.to_owned(), offset: 0, end, skipped: 0, has_earlier: false };
+        let chunk = LogChunk::of_text(text, 0, end);
         self.take(Event::Read(target, chunk));
     }
 
@@ -183,7 +205,7 @@ pub(super) fn lanes() -> Vec<Lane> {
         runs: runs
             .iter()
             .zip(1..)
-            .map(|((from, to, status), number)| Run {
+            .map(|((from, to, status), number)| TaskRun {
                 number,
                 started_at: ago(*from),
                 ended_at: to.map(ago),

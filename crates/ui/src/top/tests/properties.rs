@@ -2,12 +2,11 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::model::Status;
-use mw_desk::Proposed;
 use mw_desk::log_window::LogChunk;
-use mw_desk::query::Window;
+use mw_desk::query::{StateCounts, Window};
 use proptest::prelude::*;
 
-use super::{Desk, NOW, facts, lanes, row};
+use super::{Desk, NOW, facts, lanes, open_request, row};
 use crate::screen::Input;
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
@@ -66,11 +65,21 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Input<Event>> {
             let rows = (asked..total.min(asked + 60)).map(|at| row(at, status(at), "a 日本 task")).collect();
             let query = desk.state.list.query.clone();
             let live = total / 3;
-            Event::Listed(Window { query, start: asked, rows, total, live, unlisted: None, at: NOW }).into()
+            Event::Listed(Window {
+                query,
+                start: asked,
+                rows,
+                total,
+                live,
+                counts: StateCounts::default(),
+                unlisted: None,
+                at: NOW,
+            })
+            .into()
         }
         Step::Print(text) => {
             let end = text.len() as u64 + 1000;
-            let chunk = LogChunk { text, offset: 1000, end, skipped: end % 3, has_earlier: true };
+            let chunk = LogChunk { skipped: end % 3, ..LogChunk::of_text(text, 1000, end) };
             Event::Read(desk.state.log.target.clone()?, chunk).into()
         }
         Step::Other(n) if n % 12 == 0 => Input::Tick,
@@ -81,8 +90,8 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Input<Event>> {
             3 => Event::Lanes(lanes(), NOW),
             4 => {
                 let lines = (0..usize::from(n)).map(|at| format!("line {at} 日本")).collect();
-                let other = Proposed { id: "ask-b".to_owned(), lines: vec![String::new()] };
-                Event::Asked(vec![Proposed { id: "ask-a".to_owned(), lines }, other])
+                let other = open_request("ask-b", vec![String::new()]);
+                Event::Asked(vec![open_request("ask-a", lines), other])
             }
             5 => Event::Asked(Vec::new()),
             6 => Event::ListFailed("it is locked".to_owned()),
@@ -90,7 +99,7 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Input<Event>> {
             8 => Event::Unreadable(desk.state.log.target.clone()?, "it is gone".to_owned()),
             9 => {
                 let text = "earlier\n".repeat(usize::from(n));
-                let chunk = LogChunk { text, offset: 0, end: 1000, skipped: 0, has_earlier: false };
+                let chunk = LogChunk { has_later: true, ..LogChunk::of_text(text, 0, 1000) };
                 Event::ReadEarlier(desk.state.log.target.clone()?, chunk)
             }
             _ => Event::Failed("it failed; try again".to_owned()),

@@ -1,12 +1,13 @@
 //! Tests confirmation questions and their answers.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use mw_desk::Proposed;
-use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use meanwhile::model::Timestamp;
+use mw_desk::OpenRequest;
+use mw_desk::action::{ApprovalReply, Force, Removal, TaskAction};
 use mw_desk::query::Query;
 
-use super::{Desk, key};
-use crate::screen::{Input, Request};
+use super::{Desk, NOW, key, open_request};
+use crate::screen::{Input, TerminalRequest};
 use crate::top::effect::{Effect, Lookup};
 use crate::top::event::Event;
 
@@ -69,10 +70,12 @@ fn open_approval_requests_are_counted_shown_and_answered() {
     assert_eq!(desk.effects, []);
     let lines =
         ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
-    let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
+    let asked = open_request("ask-k3f9x2ab", lines);
     desk.take(Event::Asked(vec![asked.clone()]));
     assert!(desk.drawn().contains("1 approval required: A"));
-    for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
+    for (key, reply) in
+        [("y", ApprovalReply::Once), ("s", ApprovalReply::Session), ("n", ApprovalReply::Deny)]
+    {
         desk.press("A");
         assert!(desk.drawn().contains("rm -rf build"));
         // Enter does not approve.
@@ -92,7 +95,7 @@ fn open_approval_requests_are_counted_shown_and_answered() {
 #[test]
 fn a_request_answered_elsewhere_closes_and_shows_the_answer() {
     let mut desk = Desk::with_tasks(80, 24);
-    let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("the matter of {id}")] };
+    let asked = |id: &str| open_request(id, vec![format!("the matter of {id}")]);
     desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
     desk.press("A");
     desk.take(Event::Asked(vec![asked("ask-one")]));
@@ -113,7 +116,7 @@ fn a_request_answered_elsewhere_closes_and_shows_the_answer() {
 fn long_question(desk: &mut Desk) {
     let asked = (0..40).map(|at| format!("line {at}"));
     let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
-    desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+    desk.take(Event::Asked(vec![open_request("ask-k3f9x2ab", lines)]));
     desk.press("A");
 }
 
@@ -138,7 +141,10 @@ fn approval_is_accepted_after_the_whole_request_was_visible() {
         }
         assert!(desk.drawn().contains("y yes"), "{}", desk.drawn());
         desk.press("y");
-        assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), Reply::Once))]);
+        assert_eq!(
+            desk.effects,
+            [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), ApprovalReply::Once))]
+        );
     }
 }
 
@@ -153,20 +159,23 @@ fn denial_is_always_accepted_and_a_resize_requires_reading_again() {
     desk.press("y");
     assert_eq!(desk.effects, []);
     desk.press("n");
-    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), Reply::Deny))]);
+    assert_eq!(
+        desk.effects,
+        [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), ApprovalReply::Deny))]
+    );
 }
 
 #[test]
 fn every_request_is_reachable_and_an_answered_one_disappears_at_once() {
     let mut desk = Desk::with_tasks(80, 24);
-    let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("run {id}?")] };
+    let asked = |id: &str| open_request(id, vec![format!("run {id}?")]);
     desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
     desk.press("A");
     assert!(desk.drawn().contains("run ask-one?") && desk.drawn().contains("1 of 2"));
     desk.take(key(KeyCode::Right));
     assert!(desk.drawn().contains("run ask-two?"), "{}", desk.drawn());
     desk.press("y");
-    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-two".to_owned(), Reply::Once))]);
+    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-two".to_owned(), ApprovalReply::Once))]);
     assert!(desk.drawn().contains("1 approval required"));
     desk.press("A");
     assert!(desk.drawn().contains("run ask-one?"));
@@ -178,7 +187,7 @@ fn a_key_with_ctrl_or_alt_is_not_an_answer() {
     for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SUPER] {
         let mut desk = Desk::with_tasks(80, 24);
         let lines = vec!["rm -rf build".to_owned()];
-        desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+        desk.take(Event::Asked(vec![open_request("ask-k3f9x2ab", lines)]));
         desk.press("A");
         for letter in ['y', 's', 'n'] {
             desk.take(with(letter, modifiers));
@@ -201,7 +210,7 @@ fn a_window_that_is_too_small_accepts_no_actions() {
     for keys in ["xy", "x9", "Cy", "Gr", "Gcy", "a", "e", "Ay", "ihello"] {
         let mut desk = Desk::with_tasks(80, 24);
         let lines = vec!["rm -rf build".to_owned()];
-        desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+        desk.take(Event::Asked(vec![open_request("ask-k3f9x2ab", lines)]));
         desk.take(Input::Resized(20, 4));
         for c in keys.chars() {
             desk.press(&c.to_string());
@@ -213,7 +222,7 @@ fn a_window_that_is_too_small_accepts_no_actions() {
         assert!(!desk.drawn().contains("really") && !desk.drawn().contains("?\n"), "{keys}");
         desk.take(Input::Resized(20, 4));
         desk.press("q");
-        assert_eq!(desk.effects, [Effect::Screen(Request::Quit)]);
+        assert_eq!(desk.effects, [Effect::Screen(TerminalRequest::Quit)]);
     }
 }
 
@@ -276,4 +285,53 @@ fn an_ended_task_restarts_at_once_and_a_live_one_after_confirmation() {
     assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000001".to_owned()]))));
     desk.press("jjjr");
     assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000004".to_owned()]))));
+}
+
+#[test]
+fn open_requests_are_answered_one_after_the_other() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let at = |millis: i64| Timestamp::from_micros(NOW.as_micros() + millis * 1000);
+    let asked = |number: usize| open_request(&format!("ask-{number}"), vec![format!("matter {number}")]);
+    desk.state.clock = at(0);
+    desk.take(Event::Asked((1..=4).map(asked).collect()));
+    desk.press("A");
+    for number in 1..=4 {
+        assert!(desk.drawn().contains(&format!("matter {number}")), "{}", desk.drawn());
+        if number > 1 {
+            // A key that was pressed for the previous request is no answer to this one.
+            desk.press("y");
+            assert_eq!(desk.effects, [], "too early for {number}");
+            desk.state.clock = at(number as i64 * 1000);
+        }
+        desk.press("y");
+        let answer = TaskAction::Answer(format!("ask-{number}"), ApprovalReply::Once);
+        assert_eq!(desk.effects, [Effect::Do(answer)]);
+    }
+    assert!(!desk.drawn().contains("approve?"), "{}", desk.drawn());
+}
+
+#[test]
+fn an_early_yes_is_refused_in_the_dialog_and_end_scrolls_to_its_end() {
+    let mut desk = Desk::with_tasks(80, 24);
+    long_question(&mut desk);
+    desk.press("y");
+    assert!(desk.drawn().contains("read to the end first"), "{}", desk.drawn());
+    for _ in 0..3 {
+        desk.take(key(KeyCode::End));
+    }
+    assert!(desk.drawn().contains("line 39"), "{}", desk.drawn());
+    assert!(!desk.drawn().contains("read to the end"), "{}", desk.drawn());
+    desk.press("y");
+    assert_eq!(desk.effects.len(), 1);
+}
+
+#[test]
+fn a_line_announces_approval_requests() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let request = OpenRequest { what: "rm -rf build".to_owned(), ..open_request("ask-1", Vec::new()) };
+    desk.take(Event::Asked(vec![request]));
+    let line = desk.drawn().lines().nth(1).unwrap().to_owned();
+    assert!(line.contains("1 approval required: A") && line.contains("rm -rf build"), "{line}");
+    desk.take(Event::Asked(Vec::new()));
+    assert!(desk.drawn().lines().nth(1).unwrap().contains("TASK"));
 }

@@ -1,14 +1,16 @@
 //! Performs the action of a key.
 
 use meanwhile::engine::StreamChoice;
+use mw_desk::log_window::LogChunk;
 use mw_desk::query::{Query, Sort};
 
 use super::load::load;
 use super::tasks;
-use crate::screen::{MouseUse, Request, TextField};
-use crate::top::effect::{Lookup, Program};
+use crate::screen::{MouseUse, TerminalRequest, TextField};
+use crate::top::effect::{Direction, Effect, Hunt, Lookup, Program};
 use crate::top::keys::Action;
-use crate::top::state::{Focus, Menu, MenuKind, Mode, Pane, Prompt, Purpose, State, Zoom};
+use crate::top::layout::Areas;
+use crate::top::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
 
 /// The number of columns by which a log scrolls sideways.
 const SIDESTEP: usize = 16;
@@ -19,12 +21,14 @@ pub(super) fn act(state: &mut State, action: Action) {
         Action::Down => move_by(state, 1),
         Action::PageUp => move_by(state, -page(state)),
         Action::PageDown => move_by(state, page(state)),
-        Action::First => move_by(state, -isize::MAX),
+        Action::First => first(state),
         Action::Last => move_by(state, isize::MAX),
         Action::Left => state.log.left = state.log.left.saturating_sub(SIDESTEP),
         Action::Right => state.log.left = (state.log.left + SIDESTEP).min(longest_line(state)),
         Action::Open => open(state),
         Action::Back => back(state),
+        Action::Grow => move_split(state, 1),
+        Action::Shrink => move_split(state, -1),
         Action::OtherPane => match state.keys_go_to() {
             Focus::List => set_focus(state, Focus::Detail),
             Focus::Detail => set_focus(state, Focus::List),
@@ -62,10 +66,41 @@ pub(super) fn act(state: &mut State, action: Action) {
         Action::Mouse => mouse(state),
         Action::Help => state.mode = Mode::Help(0),
         Action::Said => state.mode = Mode::Said(0),
-        Action::Redraw => state.request(Request::Redraw),
-        Action::Suspend => state.request(Request::Suspend),
+        Action::Redraw => state.request(TerminalRequest::Redraw),
+        Action::Suspend => state.request(TerminalRequest::Suspend),
         Action::Close if state.zoom == Zoom::Detail => set_focus(state, Focus::List),
-        Action::Close | Action::Quit => state.request(Request::Quit),
+        Action::Close | Action::Quit => state.request(TerminalRequest::Quit),
+    }
+}
+
+/// Selects the first row, or shows the beginning of the log.
+fn first(state: &mut State) {
+    let is_log = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
+    move_by(state, -isize::MAX);
+    if is_log
+        && (state.log.has_earlier || state.log.is_cut)
+        && !state.log.awaits_earlier
+        && let Some(target) = state.log.target.clone()
+    {
+        state.log.awaits_earlier = true;
+        state.find(Lookup::LogStart(target));
+    }
+}
+
+/// Moves the border between list and detail by a step.
+fn move_split(state: &mut State, by: i16) {
+    const COLUMNS: i16 = 8;
+    const ROWS: i16 = 2;
+    let before = Areas::of(state);
+    let split = state.split;
+    if before.side_by_side() {
+        state.split.columns += by * COLUMNS;
+    } else {
+        state.split.rows += by * ROWS;
+    }
+    if Areas::of(state) == before {
+        // The border is at its limit, or only one part is shown.
+        state.split = split;
     }
 }
 
@@ -86,11 +121,11 @@ const fn streams(state: &mut State) {
 fn mouse(state: &mut State) {
     state.mouse_is_ours = !state.mouse_is_ours;
     let (mouse, text) = if state.mouse_is_ours {
-        (MouseUse::Ours, "the mouse selects rows and scrolls")
+        (MouseUse::Captured, "mouse captured: it selects rows and scrolls")
     } else {
-        (MouseUse::Terminals, "the terminal has the mouse: select text; press m to take it back")
+        (MouseUse::Released, "mouse released to the terminal, so you can select text; m captures it again")
     };
-    state.request(Request::Mouse(mouse));
+    state.request(TerminalRequest::Mouse(mouse));
     state.note(text);
 }
 
@@ -136,8 +171,8 @@ fn move_by(state: &mut State, by: isize) {
 
 pub(super) fn move_selection(state: &mut State, by: isize) {
     let height = state.list_height();
-    let place = state.list.selected.saturating_add_signed(by);
-    state.list.select(place, height);
+    let index = state.list.selected.saturating_add_signed(by);
+    state.list.select(index, height);
     state.facts_top = 0;
 }
 
@@ -174,6 +209,7 @@ fn back(state: &mut State) {
     let bound = Query { session: state.bound_to.clone(), sort, is_reversed, ..Query::default() };
     if state.keys_go_to() == Focus::Detail && state.log.search.is_some() {
         state.log.search = None;
+        state.effects.push(Effect::EndSearch);
     } else if state.keys_go_to() == Focus::Detail {
         set_focus(state, Focus::List);
     } else if !state.marked.is_empty() {
@@ -241,16 +277,72 @@ fn find(state: &mut State) {
 
 fn next_match(state: &mut State, by: isize) {
     let (width, height) = state.detail_size();
-    if state.log.search.is_none() {
-        state.fail("no search: press Tab to focus the log, then /");
+    let Some(search) = &state.log.search else {
+        return state.fail("no search: press Tab to focus the log, then /");
+    };
+    let is_last = match by {
+        ..0 => search.current == 0,
+        0.. => search.current + 1 >= search.lines.len(),
+    };
+    if search.lines.is_empty() || (is_last && state.log.has_more()) {
+        return hunt(state, if by < 0 { Direction::Backward } else { Direction::Forward });
     }
     state.log.next_match(by, height, width);
-    say_if_not_found(state);
 }
 
-/// Shows a message if a search has no match.
-pub(super) fn say_if_not_found(state: &mut State) {
-    if let Some(search) = state.log.search.as_ref().filter(|search| search.lines.is_empty()) {
-        state.fail(format!("{:?} not found in the part of the log that was read", search.text));
+/// Searches the parts of the log that are not loaded.
+pub(super) fn hunt(state: &mut State, direction: Direction) {
+    let log = &state.log;
+    let (Some(search), Some(target)) = (&log.search, &log.target) else { return };
+    if !log.has_more() {
+        let text = format!("{:?} not found", search.text);
+        return state.fail(text);
+    }
+    // A part that was cut is not continuous, so everything is searched again.
+    let loaded = if log.is_cut { (log.end, log.end) } else { (log.offset, log.next.unwrap_or(log.end)) };
+    let hunt = Hunt { target: target.clone(), text: search.text.clone(), direction, loaded };
+    state.effects.push(Effect::Search(hunt));
+}
+
+/// Returns whether a search is still wanted.
+fn is_wanted(state: &State, hunt: &Hunt) -> bool {
+    state.log.target.as_ref() == Some(&hunt.target)
+        && state.log.search.as_ref().is_some_and(|search| search.text == hunt.text)
+}
+
+/// Shows how far a search is.
+pub(super) fn searched(state: &mut State, hunt: &Hunt, percent: u64) {
+    if is_wanted(state, hunt) {
+        state.message =
+            Some(Message::Note(format!("searching {:?}: {percent} % of the log; Esc ends it", hunt.text)));
+        state.is_changed = true;
+    }
+}
+
+/// Shows the part of the log in which a search has found its text.
+pub(super) fn found(state: &mut State, hunt: &Hunt, chunk: Option<&LogChunk>) {
+    if !is_wanted(state, hunt) {
+        return;
+    }
+    state.message = None;
+    state.is_changed = true;
+    let (width, height) = state.detail_size();
+    match (chunk, state.log.search.as_ref().is_some_and(|search| search.lines.is_empty())) {
+        (Some(chunk), _) => {
+            state.log.jump(chunk);
+            state.log.turn_to_match(hunt.direction, height, width);
+        }
+        (None, true) => state.fail(format!("{:?} not found in the whole log", hunt.text)),
+        // The loaded part has the only matches.
+        (None, false) => {
+            state.log.next_match(if hunt.direction == Direction::Forward { 1 } else { -1 }, height, width);
+        }
+    }
+}
+
+/// Searches the rest of the log, if the loaded part has no match.
+pub(super) fn search_on(state: &mut State) {
+    if state.log.search.as_ref().is_some_and(|search| search.lines.is_empty()) {
+        hunt(state, Direction::Backward);
     }
 }

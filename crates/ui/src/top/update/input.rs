@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use meanwhile::engine::SessionInfo;
 
 use super::load::{load, refresh, settle};
-use super::{modes, mouse, tasks};
+use super::{actions, modes, mouse, tasks};
 use crate::screen::Input;
 use crate::top::effect::Effect;
 use crate::top::event::Event;
@@ -77,6 +77,8 @@ fn take(state: &mut State, input: Input<Event>) {
         }
         Input::Tick => {
             let shown = state.list.top..state.list.top + state.list_height().max(1);
+            // The ages of ended tasks have changed even if no task has.
+            state.is_changed |= state.list.visible(state.list_height()).any(|row| !row.alive);
             refresh(state, Some(shown));
         }
         // The other program may have changed tasks.
@@ -152,12 +154,26 @@ fn happened(state: &mut State, event: Event) {
             state.log.prepend(&chunk);
             state.is_changed = true;
         }
+        Event::ReadLater(target, chunk) if state.log.target.as_ref() == Some(&target) => {
+            state.log.extend(&chunk);
+            state.is_changed = true;
+        }
+        Event::ReadStart(target, chunk) if state.log.target.as_ref() == Some(&target) => {
+            state.log.jump(&chunk);
+            state.is_changed = true;
+        }
+        Event::Searched(hunt, percent) => actions::searched(state, &hunt, percent),
+        Event::Found(hunt, found) => actions::found(state, &hunt, found.as_ref()),
         Event::Unreadable(target, problem) if state.log.target.as_ref() == Some(&target) => {
             state.log.problem = Some(problem);
             state.is_changed = true;
         }
         // The log is no longer shown.
-        Event::Read(..) | Event::ReadEarlier(..) | Event::Unreadable(..) => {}
+        Event::Read(..)
+        | Event::ReadEarlier(..)
+        | Event::ReadLater(..)
+        | Event::ReadStart(..)
+        | Event::Unreadable(..) => {}
         Event::Done(lines) => {
             state.note(lines.join("\n"));
             load(state, None);

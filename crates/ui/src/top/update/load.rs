@@ -54,7 +54,7 @@ pub(super) fn settle(state: &mut State) {
     state.list.keep_in_sight(height);
     let first = if height == 0 { state.list.selected } else { state.list.top };
     let last = (first + height.max(1)).min(state.list.total).saturating_sub(1);
-    let is_loaded = |place| state.list.row(place).is_some();
+    let is_loaded = |index| state.list.row(index).is_some();
     let lacks_rows = state.list.total > 0 && !(is_loaded(first) && is_loaded(last));
     if !state.list.is_known && state.list.loading == Loading::Idle {
         load(state, Some(0..height));
@@ -107,6 +107,19 @@ fn settle_log(state: &mut State, is_shown: bool) {
     {
         log.awaits_earlier = true;
         let lookup = Lookup::LogBefore(target.clone(), log.offset);
+        state.find(lookup);
+    }
+    let log = &mut state.log;
+    let last = log.lines.len();
+    if let Some(target) = &log.target
+        && !log.follows
+        && log.first(height, width).line + 2 * height >= last
+        && let Some(next) = log.next
+        && log.has_later()
+        && !log.awaits_later
+    {
+        log.awaits_later = true;
+        let lookup = Lookup::LogAfter(target.clone(), next);
         state.find(lookup);
     }
 }

@@ -2,12 +2,12 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
-use mw_desk::Proposed;
-use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::OpenRequest;
+use mw_desk::action::{ApprovalReply, Force, Removal, TaskAction};
 use mw_desk::query::{Query, States};
 
 use super::actions;
-use crate::screen::Request;
+use crate::screen::TerminalRequest;
 use crate::top::effect::Effect;
 use crate::top::keys::{self, Action};
 use crate::top::layout::Areas;
@@ -56,9 +56,9 @@ pub(super) fn key(state: &mut State, key: KeyEvent) {
 /// are visible.
 fn unseen(state: &mut State, key: KeyEvent) {
     match keys::action_of(key) {
-        Some(Action::Close | Action::Quit) => state.request(Request::Quit),
-        Some(Action::Suspend) => state.request(Request::Suspend),
-        Some(Action::Redraw) => state.request(Request::Redraw),
+        Some(Action::Close | Action::Quit) => state.request(TerminalRequest::Quit),
+        Some(Action::Suspend) => state.request(TerminalRequest::Suspend),
+        Some(Action::Redraw) => state.request(TerminalRequest::Redraw),
         Some(_) | None => {}
     }
 }
@@ -111,7 +111,7 @@ fn done(state: &mut State, prompt: Prompt) {
         Purpose::Search => {
             let (width, height) = state.detail_size();
             state.log.search_for(&prompt.field.text, height, width);
-            actions::say_if_not_found(state);
+            actions::search_on(state);
         }
         Purpose::Input { id } => state.effects.push(Effect::Do(TaskAction::Input(id, prompt.field.text))),
     }
@@ -130,6 +130,8 @@ fn answered(state: &mut State, mut asking: Asking, key: KeyEvent) {
         Some(Action::Down) => Some(1),
         Some(Action::PageUp) => Some(-page),
         Some(Action::PageDown | Action::Mark) => Some(page),
+        Some(Action::First) => Some(-isize::MAX),
+        Some(Action::Last) => Some(isize::MAX),
         Some(_) | None => None,
     };
     if let Some(by) = moved {
@@ -146,27 +148,35 @@ fn answered(state: &mut State, mut asking: Asking, key: KeyEvent) {
 }
 
 /// Answers an approval request. Approval is accepted only after the whole request was visible.
-fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent) {
+fn judged(state: &mut State, mut asking: Asking, proposed: OpenRequest, key: KeyEvent) {
     let step = |by: isize| {
-        let place = state.proposed.iter().position(|other| other.id == proposed.id)?;
+        let index = state.proposed.iter().position(|other| other.id == proposed.id)?;
         let count = state.proposed.len() as isize;
-        let other = (place as isize + by).rem_euclid(count) as usize;
+        let other = (index as isize + by).rem_euclid(count) as usize;
         state.proposed.get(other).cloned().map(|other| Asking::new(Question::Answer(other)))
     };
     let reply = match key.code {
         KeyCode::Left => return state.mode = Mode::Asking(step(-1).unwrap_or(asking)),
         KeyCode::Right => return state.mode = Mode::Asking(step(1).unwrap_or(asking)),
         KeyCode::Char('q') | KeyCode::Esc => return,
-        KeyCode::Char('n') => Reply::Deny,
-        KeyCode::Char('y') => Reply::Once,
-        KeyCode::Char('s') => Reply::Session,
+        KeyCode::Char('n') => ApprovalReply::Deny,
+        KeyCode::Char('y') => ApprovalReply::Once,
+        KeyCode::Char('s') => ApprovalReply::Session,
         _ => return state.mode = Mode::Asking(asking),
     };
-    if reply != Reply::Deny && !asking.is_read(state.size) {
-        state.fail("read to the end first: ↓ or Space; n denies");
+    if asking.is_early(state.clock) {
         return state.mode = Mode::Asking(asking);
     }
+    if reply != ApprovalReply::Deny && !asking.is_read(state.size) {
+        asking.refuse();
+        return state.mode = Mode::Asking(asking);
+    }
+    let at = state.proposed.iter().position(|other| other.id == proposed.id).unwrap_or(0);
     state.proposed.retain(|other| other.id != proposed.id);
+    // The next request follows, until all are answered.
+    if let Some(next) = state.proposed.get(at).or_else(|| state.proposed.first()) {
+        state.mode = Mode::Asking(Asking::next(Question::Answer(next.clone()), state.clock));
+    }
     state.effects.push(Effect::Do(TaskAction::Answer(proposed.id, reply)));
 }
 
@@ -207,7 +217,7 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent) {
         // The first line stands for all sessions.
         MenuKind::Sessions(sessions) => sessions.len() + 1,
     };
-    let place = match keys::action_of(key) {
+    let index = match keys::action_of(key) {
         Some(Action::Up) => menu.selected.saturating_sub(1),
         Some(Action::Down) => menu.selected + 1,
         Some(Action::First) => 0,
@@ -226,7 +236,7 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent) {
         }
         _ => menu.selected,
     };
-    menu.selected = place.min(count - 1);
+    menu.selected = index.min(count - 1);
     state.mode = Mode::Choosing(menu);
 }
 

@@ -30,7 +30,7 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent) {
         (Mode::Choosing(_), MouseEventKind::ScrollUp) => press(state, KeyCode::Up),
         (Mode::Choosing(menu), MouseEventKind::Down(MouseButton::Left)) => {
             match view::choice_at(state.size, menu, at) {
-                Some(place) => menu.selected = place,
+                Some(index) => menu.selected = index,
                 None => return,
             }
             press(state, KeyCode::Enter);
@@ -43,7 +43,12 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent) {
         (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
         (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
         (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at),
-        // Movement, other buttons and clicks beside an answer are ignored.
+        (Mode::Normal, MouseEventKind::Drag(MouseButton::Left)) if state.drags => drag(state, areas, at),
+        (_, MouseEventKind::Up(_)) => {
+            state.drags = false;
+            return;
+        }
+        // Movement, other buttons and clicks next to an answer are ignored.
         _ => return,
     }
     state.is_changed = true;
@@ -62,7 +67,26 @@ fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
     }
 }
 
+/// Returns whether a position is on the border between list and detail.
+const fn is_on_border(areas: &Areas, at: Position) -> bool {
+    if areas.side_by_side() {
+        at.x + 1 == areas.detail.x && at.y >= areas.columns.y && at.y < areas.footer.y
+    } else {
+        areas.list.height > 0 && areas.title.height > 0 && at.y == areas.title.y
+    }
+}
+
+/// Moves the border to the mouse.
+fn drag(state: &mut State, areas: Areas, at: Position) {
+    if areas.side_by_side() {
+        state.split.columns += at.x as i16 - (areas.detail.x as i16 - 1);
+    } else {
+        state.split.rows += at.y as i16 - areas.title.y as i16;
+    }
+}
+
 fn click(state: &mut State, areas: Areas, at: Position) {
+    state.drags = is_on_border(&areas, at);
     let hint = areas.footer.contains(at).then(|| view::hint_at(state, areas.footer, at.x)).flatten();
     state.message = None;
     if let Some(action) = hint {
@@ -79,9 +103,9 @@ fn click(state: &mut State, areas: Areas, at: Position) {
         }
     } else if areas.detail.contains(at) {
         if state.pane == Pane::Timeline {
-            let place = state.list.top + usize::from(at.y - areas.detail.y);
+            let index = state.list.top + usize::from(at.y - areas.detail.y);
             let height = state.list_height();
-            state.list.select(place, height);
+            state.list.select(index, height);
         } else {
             state.focus = Focus::Detail;
             state.list.hold();
@@ -91,13 +115,13 @@ fn click(state: &mut State, areas: Areas, at: Position) {
 
 /// Selects a row. A click on the selected row opens it.
 fn click_row(state: &mut State, areas: Areas, at: Position) {
-    let place = state.list.top + usize::from(at.y - areas.list.y);
+    let index = state.list.top + usize::from(at.y - areas.list.y);
     let had_focus = state.keys_go_to() == Focus::List;
-    if had_focus && place == state.list.selected {
+    if had_focus && index == state.list.selected {
         return actions::act(state, Action::Open);
     }
-    if place < state.list.total {
-        state.list.select(place, areas.list.height.into());
+    if index < state.list.total {
+        state.list.select(index, areas.list.height.into());
         state.facts_top = 0;
     }
     actions::set_focus(state, Focus::List);

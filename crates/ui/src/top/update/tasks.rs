@@ -4,7 +4,7 @@ use mw_desk::action::TaskAction;
 use mw_desk::rows::TaskRow;
 
 use super::actions;
-use crate::screen::{Request, TextField};
+use crate::screen::{TerminalRequest, TextField};
 use crate::top::effect::{Effect, Lookup, Program};
 use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question};
@@ -157,7 +157,7 @@ pub(super) fn copy(state: &mut State, what: impl FnOnce(&TaskRow) -> String) {
         None => state.fail("no task is selected"),
         Some(text) => {
             state.note(format!("copied {text} (if the terminal supports it)"));
-            state.request(Request::Copy(text));
+            state.request(TerminalRequest::Copy(text));
         }
     }
 }

@@ -30,8 +30,8 @@ fn draw_question(state: &State, asking: &Asking, area: Rect, buffer: &mut Buffer
     let lines = fitted.lines();
     let title = asking.title(state);
     let inner = dialog(state, &title, framed(&title, &lines, area), buffer);
-    for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate()) {
-        let says_more = place == fitted.rows && fitted.has_more();
+    for (y, (index, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate()) {
+        let says_more = index == fitted.rows && fitted.has_more();
         put(buffer, inner, y, line, if says_more { state.theme.accent } else { Style::new() });
     }
 }
@@ -85,16 +85,16 @@ fn first_of(menu: &Menu, inner: Rect) -> usize {
 pub(in crate::top) fn choice_at(size: (u16, u16), menu: &Menu, at: Position) -> Option<usize> {
     let (title, lines) = menu_lines(menu);
     let inner = inside(framed(title, &lines, Rect::new(0, 0, size.0, size.1)));
-    let place = inner.contains(at).then(|| first_of(menu, inner) + usize::from(at.y - inner.y));
-    place.filter(|place| *place < lines.len())
+    let index = inner.contains(at).then(|| first_of(menu, inner) + usize::from(at.y - inner.y));
+    index.filter(|index| *index < lines.len())
 }
 
 fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
     let (title, lines) = menu_lines(menu);
     let inner = dialog(state, title, framed(title, &lines, area), buffer);
     let first = first_of(menu, inner);
-    for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate().skip(first)) {
-        let style = if place == menu.selected { state.theme.selected } else { Style::new() };
+    for (y, (index, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate().skip(first)) {
+        let style = if index == menu.selected { state.theme.selected } else { Style::new() };
         put(buffer, inner, y, line, style);
     }
 }

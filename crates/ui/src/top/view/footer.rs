@@ -128,7 +128,7 @@ fn laid_out(state: &State, area: Rect) -> Vec<Hint> {
     };
     let asked = (!state.proposed.is_empty()).then_some((Action::Answer, "approve"));
     let reserved = ALWAYS.map(|hint| Hint::at(0, hint).end() + 2).iter().sum::<u16>();
-    let reserved = reserved + columns(&place(state)) as u16;
+    let reserved = reserved + columns(&position(state)) as u16;
     let right = area.right().saturating_sub(reserved).max(area.x + 1);
     let mut hints: Vec<Hint> = Vec::new();
     for hint in asked.into_iter().chain(keys.iter().copied()) {
@@ -155,7 +155,7 @@ pub(in crate::top) fn hint_at(state: &State, area: Rect, x: u16) -> Option<Actio
 }
 
 /// Returns the position of the selection in the list.
-fn place(state: &State) -> String {
+fn position(state: &State) -> String {
     match state.list.total {
         0 => String::new(),
         total => format!("{}/{total} ", state.list.selected + 1),
@@ -171,9 +171,9 @@ fn hints(state: &State, area: Rect, buffer: &mut Buffer) {
         buffer.set_stringn(after, area.y, hint.words, room(after), state.theme.dim);
         right = hint.end() + 2;
     }
-    let place = place(state);
-    let x = right.max(area.right().saturating_sub(columns(&place) as u16));
+    let position = position(state);
+    let x = right.max(area.right().saturating_sub(columns(&position) as u16));
     if x < area.right() {
-        buffer.set_stringn(x, area.y, place, usize::from(area.right() - x), state.theme.dim);
+        buffer.set_stringn(x, area.y, position, usize::from(area.right() - x), state.theme.dim);
     }
 }

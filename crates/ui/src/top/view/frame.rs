@@ -19,6 +19,7 @@ pub(crate) fn view(state: &State, frame: &mut Frame<'_>) {
         return;
     }
     header::draw(state, areas.header, buffer);
+    header::alarm(state, areas.alarm, buffer);
     if areas.columns.height > 0 {
         table::draw(state, &areas, buffer);
     }

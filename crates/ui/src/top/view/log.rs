@@ -28,13 +28,13 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let current = log.search.as_ref().and_then(|search| search.lines.get(search.current).copied());
     let first = log.first(height, width);
     let mut y = area.y;
-    for (place, line) in log.lines.iter().enumerate().skip(first.line) {
+    for (index, line) in log.lines.iter().enumerate().skip(first.line) {
         let matches = matcher.as_ref().map(|matcher| matcher.find_all(&line.text)).unwrap_or_default();
-        let is_current = current == Some(place);
-        let mark = if is_current { state.theme.found.patch(state.theme.title) } else { state.theme.found };
+        let is_current = current == Some(index);
+        let mark = if is_current { state.theme.current } else { state.theme.found };
         let stretches =
             if log.wraps { breaks(&line.text, width) } else { vec![byte_of_column(&line.text, log.left)] };
-        let hidden = if log.wraps && place == first.line { first.row } else { 0 };
+        let hidden = if log.wraps && index == first.line { first.row } else { 0 };
         for (at, begin) in stretches.iter().enumerate().skip(hidden) {
             if y >= area.bottom() {
                 return;

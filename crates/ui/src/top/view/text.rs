@@ -12,6 +12,14 @@ pub(super) fn fit_right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
+/// Returns the filled and the empty part of a progress bar. It is full only at 100 percent.
+pub(super) fn gauge(percent: f64, columns: usize) -> (String, String) {
+    let halves = ((percent / 100.0 * columns as f64 * 2.0).floor().max(0.0) as usize).min(columns * 2);
+    let full = "━".repeat(halves / 2) + if halves % 2 == 1 { "╸" } else { "" };
+    let empty = "─".repeat(columns - halves.div_ceil(2));
+    (full, empty)
+}
+
 /// Formats a size as `512B`, `1.5M` or `12G`.
 pub(super) fn small_bytes(count: u64) -> String {
     let units = ["B", "K", "M", "G", "T"];
@@ -86,6 +94,15 @@ mod tests {
                 assert!(fit_right(text, columns).width() == columns, "{text:?} in {columns}");
             }
         }
+    }
+
+    #[test]
+    fn a_gauge_is_full_only_at_the_end() {
+        let joined = |percent| {
+            let (full, empty) = gauge(percent, 3);
+            full + &empty
+        };
+        assert_eq!([0.0, 50.0, 87.0, 99.9, 100.0].map(joined), ["───", "━╸─", "━━╸", "━━╸", "━━━"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Draws the timeline: one line for each listed task, from the first start to now.
 
-use meanwhile::engine::Run;
+use meanwhile::engine::TaskRun;
 use meanwhile::model::{Status, Timestamp};
 use mw_desk::rows::icon;
 use mw_desk::text::{cell, columns, duration};
@@ -21,7 +21,7 @@ impl Scale {
     fn of(state: &State, columns: usize) -> Option<Self> {
         let runs = || state.lanes.iter().flat_map(|lane| &lane.runs);
         let from = runs().map(|run| run.started_at).min()?;
-        let end = |run: &Run| run.ended_at.unwrap_or(state.now).max(run.started_at);
+        let end = |run: &TaskRun| run.ended_at.unwrap_or(state.now).max(run.started_at);
         Some(Self { from, to: runs().map(end).max()?, columns })
     }
 
@@ -54,7 +54,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     axis(state, &scale, Rect { x: area.x + label as u16 + 1, y: area.bottom() - 1, ..area }, buffer);
 }
 
-fn draw_run(state: &State, run: &Run, scale: &Scale, (x, y): (u16, u16), buffer: &mut Buffer) {
+fn draw_run(state: &State, run: &TaskRun, scale: &Scale, (x, y): (u16, u16), buffer: &mut Buffer) {
     let first = scale.column(run.started_at);
     let last = scale.column(run.ended_at.unwrap_or(scale.to)).max(first);
     // The bar of a run shows its outcome without colour.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::Container;
+use super::edit::Container;
 use crate::hosts::setup::value::{Layout, on_lines, on_one_line};
 
 /// Adds an item at the front of a container.

@@ -1,0 +1,14 @@
+//! Tasks in containers of Docker or Podman, over the API that both have (version 1.41).
+//!
+//! `new_container` makes a container for each task. `existing` executes tasks in a container that is there already, through
+//! a shell in it, like `ssh`. `engine` is the API, `http` the way to it.
+
+mod choose;
+mod engine;
+mod existing;
+mod http;
+mod new_container;
+mod shared_files;
+mod stream;
+
+pub(crate) use choose::{backend, probe};

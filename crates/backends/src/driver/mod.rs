@@ -1,0 +1,12 @@
+//! What all drivers have in common: the task's directory, its output, and signals for it.
+
+mod job;
+mod output;
+mod run;
+mod signals;
+
+pub(crate) use job::Job;
+pub(crate) use output::{Output, Stream};
+pub(crate) use run::Attempt;
+pub use run::run_driver;
+pub(crate) use signals::Signals;

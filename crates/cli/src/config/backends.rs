@@ -1,0 +1,238 @@
+//! The back-ends of the settings file: `[backends.NAME]`.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+
+use meanwhile::engine::model::{BackendKind, BackendPlace, ContainerPlace, Place, RawText, SshPlace};
+use serde::Deserialize;
+
+use super::file::SettingsFile;
+use super::load::Config;
+use super::source::{FileLine, shown};
+use crate::error::CommandError;
+use crate::programs;
+
+/// The back-ends of a settings file; the settings in it are read elsewhere.
+#[derive(Deserialize)]
+struct File {
+    backends: BTreeMap<String, Table>,
+}
+
+/// `[backends.NAME]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    kind: String,
+    host: Option<String>,
+    options: Option<Vec<String>>,
+    directory: Option<String>,
+    state: Option<String>,
+    #[serde(default)]
+    pass_env: Vec<String>,
+    socket: Option<String>,
+    image: Option<String>,
+    container: Option<String>,
+    pull: Option<Pull>,
+    mounts: Option<Vec<String>>,
+    mount_project: Option<bool>,
+    user: Option<String>,
+    network: Option<String>,
+    init: Option<bool>,
+}
+
+/// When an image is pulled.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Pull {
+    Never,
+    Missing,
+}
+
+const HINT: &str = "docs/backends.md describes the settings of each kind";
+
+impl Config {
+    /// Reads the back-ends of the user file, of which `line` is the first.
+    pub(super) fn take_backends(&mut self, file: &SettingsFile, line: &FileLine) -> Result<(), CommandError> {
+        let refused = |why: &str| CommandError::usage(format!("{line}: {}", shown(why)), HINT);
+        let read: File = toml::from_str(&file.text).map_err(|error| refused(error.message()))?;
+        for (name, table) in read.backends {
+            check_name(&name).map_err(|why| refused(&format!("backends.{name}: {why}")))?;
+            let kind = table.kind().map_err(|why| refused(&format!("backends.{name}: {why}")))?;
+            self.settings.backends.places.push(BackendPlace { name, kind, variables: Vec::new() });
+        }
+        self.settings.backends.driver = driver();
+        Ok(())
+    }
+
+    /// Returns the place with this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn place(&self, name: &str) -> Result<Place, CommandError> {
+        self.settings.backends.place(name).ok_or_else(|| {
+            let names = self.settings.backends.names().join(", ");
+            let message = format!("no back-end {name:?}; choose one of {names}");
+            CommandError::usage(message, "mw backends lists them; [backends.NAME] in the settings adds one")
+        })
+    }
+}
+
+/// Returns the command line of the driver.
+fn driver() -> Vec<RawText> {
+    let mw = programs::mw().unwrap_or_default();
+    vec![mw.as_os_str().as_bytes().into(), "backend-driver".into()]
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 60 || !name.chars().all(fits) {
+        return Err("a name has up to 60 lowercase letters, digits, -, _ and .".to_owned());
+    }
+    if Place::BUILT_IN.iter().any(|place| place.name() == name) {
+        return Err("this name belongs to a back-end that needs no configuration".to_owned());
+    }
+    Ok(())
+}
+
+impl Table {
+    fn kind(self) -> Result<BackendKind, String> {
+        let container_only = [
+            ("socket", self.socket.is_some()),
+            ("image", self.image.is_some()),
+            ("container", self.container.is_some()),
+            ("pull", self.pull.is_some()),
+            ("mounts", self.mounts.is_some()),
+            ("mount_project", self.mount_project.is_some()),
+            ("user", self.user.is_some()),
+            ("network", self.network.is_some()),
+            ("init", self.init.is_some()),
+        ];
+        let ssh_only = [("host", self.host.is_some()), ("options", self.options.is_some())];
+        let foreign = match self.kind.as_str() {
+            "ssh" => &container_only[..],
+            "container" => &ssh_only[..],
+            other => {
+                let words = BackendKind::WORDS.join(" or ");
+                return Err(format!("no kind {other:?}; use {words}"));
+            }
+        };
+        if let Some((name, _)) = foreign.iter().find(|(_, is_set)| *is_set) {
+            return Err(format!("{name} is not a setting of the kind {}", self.kind));
+        }
+        if self.kind == "ssh" { self.ssh() } else { self.container() }
+    }
+
+    fn ssh(self) -> Result<BackendKind, String> {
+        let host = self.host.filter(|host| !host.is_empty()).ok_or("host is missing")?;
+        if host.starts_with('-') {
+            return Err(format!("{host:?} is not a host"));
+        }
+        check_absolute("directory", self.directory.as_deref())?;
+        Ok(BackendKind::Ssh(SshPlace {
+            host,
+            options: self.options.unwrap_or_default(),
+            directory: self.directory,
+            state: self.state,
+            pass_env: self.pass_env,
+        }))
+    }
+
+    fn container(self) -> Result<BackendKind, String> {
+        if self.image.is_some() == self.container.is_some() {
+            return Err(
+                "set either image (a new container for each task) or container (an existing one)".into()
+            );
+        }
+        let of_image = [
+            ("pull", self.pull.is_some()),
+            ("mounts", self.mounts.is_some()),
+            ("mount_project", self.mount_project.is_some()),
+            ("network", self.network.is_some()),
+            ("init", self.init.is_some()),
+        ];
+        let foreign = of_image.iter().find(|(_, is_set)| *is_set && self.container.is_some());
+        if let Some((name, _)) = foreign {
+            return Err(format!("{name} needs image: an existing container keeps its own"));
+        }
+        if self.state.is_some() && self.image.is_some() {
+            return Err("state needs container: a new container needs none".to_owned());
+        }
+        check_absolute("directory", self.directory.as_deref())?;
+        for mount in self.mounts.iter().flatten() {
+            check_mount(mount)?;
+        }
+        Ok(BackendKind::Container(ContainerPlace {
+            socket: self.socket,
+            mount_project: self.mount_project.unwrap_or(self.image.is_some()),
+            image: self.image,
+            container: self.container,
+            pull_missing: self.pull == Some(Pull::Missing),
+            mounts: self.mounts.unwrap_or_default(),
+            user: self.user,
+            network: self.network,
+            directory: self.directory,
+            no_init: self.init == Some(false),
+            state: self.state,
+            pass_env: self.pass_env,
+        }))
+    }
+}
+
+fn check_absolute(name: &str, path: Option<&str>) -> Result<(), String> {
+    match path {
+        Some(path) if !path.starts_with('/') => Err(format!("{name} must be an absolute path, not {path:?}")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn check_mount(mount: &str) -> Result<(), String> {
+    let parts: Vec<_> = mount.split(':').collect();
+    match parts[..] {
+        [source, target] | [source, target, "ro" | "rw"]
+            if source.starts_with('/') && target.starts_with('/') =>
+        {
+            Ok(())
+        }
+        _ => Err(format!("{mount:?} is not a mount such as /data:/data:ro")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> Result<BackendKind, String> {
+        let table: Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        table.kind()
+    }
+
+    #[test]
+    fn settings_of_another_kind_and_incomplete_ones_are_refused() {
+        for (text, why) in [
+            ("kind = \"moon\"", "ssh or container"),
+            ("kind = \"ssh\"", "host is missing"),
+            ("kind = \"ssh\"\nhost = \"-oProxyCommand=x\"", "not a host"),
+            ("kind = \"ssh\"\nhost = \"h\"\nimage = \"i\"", "image is not a setting"),
+            ("kind = \"ssh\"\nhost = \"h\"\ndirectory = \"x\"", "absolute"),
+            ("kind = \"ssh\"\nhost = \"h\"\nspeed = 1", "unknown field"),
+            ("kind = \"container\"", "either image"),
+            ("kind = \"container\"\nimage = \"i\"\ncontainer = \"c\"", "either image"),
+            ("kind = \"container\"\ncontainer = \"c\"\npull = \"never\"", "pull needs image"),
+            ("kind = \"container\"\nimage = \"i\"\nmounts = [\"data\"]", "not a mount"),
+        ] {
+            let refused = kind(text).unwrap_err();
+            assert!(refused.contains(why), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_new_container_has_the_project_unless_the_settings_say_otherwise() {
+        let mounts = |text: &str| match kind(text).unwrap() {
+            BackendKind::Container(place) => place.mount_project,
+            BackendKind::Ssh(_) => false,
+        };
+        assert!(mounts("kind = \"container\"\nimage = \"i\""));
+        assert!(!mounts("kind = \"container\"\nimage = \"i\"\nmount_project = false"));
+        assert!(!mounts("kind = \"container\"\ncontainer = \"c\""));
+    }
+}

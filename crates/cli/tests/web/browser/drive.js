@@ -1,0 +1,248 @@
+// Plays a scenario in a browser: `node drive.js SCENARIO LINK`.
+
+const { execFileSync, spawn } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const assert = require("node:assert/strict");
+const { chromium } = require(process.env.PLAYWRIGHT);
+
+const [scenario, link] = process.argv.slice(2);
+const origin = new URL(link).origin;
+const work = process.env.WORK;
+const SOON = 30_000;
+
+const mw = (...words) => execFileSync(process.env.MW, words, { cwd: work, encoding: "utf8" });
+const start = (...words) => JSON.parse(mw("start", "--json", ...words)).id;
+const status = (id) => JSON.parse(mw("status", "--json", id));
+const inSession = (session, ...words) =>
+  spawn(process.env.MW, words, { cwd: work, env: { ...process.env, MEANWHILE_SESSION: session }, stdio: ["ignore", "pipe", "pipe"] });
+const ended = (child) => new Promise((resolve) => {
+  let text = "";
+  child.stdout.on("data", (data) => { text += data; });
+  child.stderr.on("data", (data) => { text += data; });
+  child.on("close", (code) => resolve({ code, text }));
+});
+const touch = (name) => fs.writeFileSync(path.join(work, name), "");
+
+async function until(what, check) {
+  const deadline = Date.now() + SOON;
+  for (;;) {
+    const found = await check();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(`${what} did not happen`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const SCENARIOS = {
+  async board({ page }) {
+    await page.getByText("Nothing runs yet.").waitFor();
+    const id = start("--name", "worker", "--progress-fd",
+      "echo '{\"percent\": 40}' >&$MEANWHILE_PROGRESS_FD; until test -e go; do sleep 0.1; done; exit 3");
+    const row = page.locator(`.group-running [data-id="${id}"]`);
+    await row.waitFor({ timeout: SOON });
+    await row.getByText("40%").waitFor({ timeout: SOON });
+    await until("usage is shown", () => row.locator(".spark").count());
+    assert.match(await row.innerText(), /worker/);
+    touch("go");
+    const gone = page.locator(`.group-recent [data-id="${id}"]`);
+    await gone.waitFor({ timeout: SOON });
+    assert.match(await gone.innerText(), /exit 3/);
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Log" }).waitFor({ timeout: SOON });
+    await page.keyboard.press("Escape");
+    await page.getByRole("searchbox", { name: "Filter tasks" }).fill("nothing like it");
+    await page.getByText("No task matches the filter.").waitFor({ timeout: SOON });
+  },
+
+  async log({ page }) {
+    const id = start("printf '\\033[31mred\\033[0m plain\\n'; echo wrong >&2; until test -e go; do sleep 0.1; done; seq 5000; echo needle; seq 3000; echo the end");
+    await page.goto(`${origin}/#/task/${id}`);
+    const red = page.locator(".log .fg1", { hasText: "red" });
+    await red.waitFor({ timeout: SOON });
+    await page.locator(".log-line.stderr", { hasText: "wrong" }).waitFor();
+    touch("go");
+    await page.locator(".log-line", { hasText: "the end" }).waitFor({ timeout: SOON });
+    assert.ok((await page.locator(".log-line").count()) < 300, "only visible lines are drawn");
+    await page.keyboard.press("/");
+    await page.keyboard.type("needle");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 of 1 matches").waitFor();
+    await page.getByRole("combobox", { name: "Streams" }).selectOption("stderr");
+    await until("only stderr is shown", async () => (await page.locator(".log-lines").innerText()).replace(/[0-9\s]/g, "") === "wrong");
+    await page.getByRole("combobox", { name: "Streams" }).selectOption("split");
+    await until("both are shown", async () => (await page.locator(".log").count()) === 2);
+  },
+
+  async kill({ page }) {
+    const id = start("--name", "victim", "sleep 600 & wait");
+    await page.goto(`${origin}/#/task/${id}`);
+    await page.getByRole("button", { name: "Kill" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    assert.equal(status(id).status, "running");
+    await page.keyboard.press("x");
+    await page.getByRole("dialog").getByRole("button", { name: "Kill" }).click();
+    await page.getByText(/cancelled: SIGTERM to \d+ process/).waitFor({ timeout: SOON });
+    assert.equal(status(id).status, "cancelled");
+    await page.getByRole("tab", { name: "Details" }).click();
+    await page.getByText("Kill receipt").waitFor({ timeout: SOON });
+  },
+
+  async approvals({ page }) {
+    const asking = ended(inSession("agent-1", "start", "--json", "rm -rf build"));
+    await page.getByText("Approval needed").waitFor({ timeout: SOON });
+    await until("the title shows it", async () => (await page.title()) === "(1 to approve) meanwhile");
+    assert.match(await page.locator(".request").innerText(), /rm -rf build[\s\S]*deletes build/);
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    assert.equal((await asking).code, 0);
+    await until("it is gone", async () => (await page.locator(".request").count()) === 0);
+    const denied = ended(inSession("agent-1", "start", "--json", "rm -rf dist"));
+    await page.keyboard.press("A");
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.getByRole("dialog").getByRole("textbox").fill("use make clean");
+    await page.getByRole("dialog").getByRole("button", { name: "Deny" }).click();
+    const { code, text } = await denied;
+    assert.ok(code !== 0 && text.includes("use make clean"), text);
+    await page.locator(".history").getByText("use make clean").waitFor({ timeout: SOON });
+  },
+
+  async hostile({ page }) {
+    const evil = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><a href=javascript:alert(1)>x</a>";
+    fs.writeFileSync(path.join(work, "evil"), `${evil}\n\u001b]0;owned\u0007\u001b]8;;javascript:alert(1)\u0007link\u001b]8;;\u0007\n${"\u001b[31m\u001b[1m\u001b[48;2;1;2;3m".repeat(200_000)}\nafter bombs\n`);
+    const id = start("--name", "<b onclick=alert(1)>name", "--description", evil, "--cap", "0", "cat evil; head -c 100000000 /dev/zero | tr '\\0' y; echo; echo the end");
+    await until("it has ended", () => status(id).status === "completed");
+    await page.goto(`${origin}/#/`);
+    await page.locator(`[data-id="${id}"]`).waitFor({ timeout: SOON });
+    await page.goto(`${origin}/#/task/${id}`);
+    await page.locator(".log-line", { hasText: "the end" }).waitFor({ timeout: SOON });
+    await page.locator(".log-line", { hasText: "more characters" }).waitFor({ timeout: SOON });
+    // To the beginning, over 100 MB in one line.
+    await page.getByRole("searchbox", { name: "Search the log" }).fill("after bombs");
+    await page.keyboard.press("Enter");
+    await page.locator(".log-line", { hasText: "after bombs" }).waitFor({ timeout: SOON });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.locator(".log-line", { hasText: "<script>" }).waitFor({ timeout: SOON });
+    const facts = await page.evaluate(() => ({
+      title: document.title, scripts: document.querySelectorAll("main script, main img, main b, main a[href^='javascript']").length,
+      nodes: document.querySelectorAll("*").length,
+    }));
+    assert.ok(!facts.title.includes("owned"), facts.title);
+    assert.equal(facts.scripts, 0);
+    assert.ok(facts.nodes < 5000, String(facts.nodes));
+    for (const tab of ["Details", "Trace"]) await page.getByRole("tab", { name: tab }).click();
+  },
+
+  async accessibility({ page }) {
+    const id = start("--name", "worker", "--progress-fd", "echo '{\"percent\": 40}' >&$MEANWHILE_PROGRESS_FD; printf '\\033[32mgreen\\033[0m \\033[33myellow\\033[0m\\n'; echo wrong >&2; sleep 600");
+    start("--batch", "night", "exit 1");
+    start("--after", id, "true");
+    inSession("agent-1", "start", "rm -rf build");
+    const axe = fs.readFileSync(process.env.AXE, "utf8");
+    await page.locator(`[data-id="${id}"]`).waitFor({ timeout: SOON });
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate((name) => localStorage.setItem("theme", name), theme);
+      await page.reload();
+      for (const view of ["", `task/${id}`, `task/${id}?tab=details`, `task/${id}?tab=trace`, "timeline", "approvals", "sessions", "batches", "agents", "?"]) {
+        await page.goto(`${origin}/#/${view === "?" ? "" : view}`);
+        await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => {});
+        await until("the view is filled", () => page.evaluate(() => document.querySelector("main").innerText.length > 20));
+        if (view === "?") await page.keyboard.press("?");
+        // Through the debugger, because the page's policy forbids other scripts.
+        const { violations } = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`);
+        const serious = violations.filter((violation) => ["serious", "critical"].includes(violation.impact));
+        const words = serious.map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary}`).join("\n")}`);
+        assert.deepEqual(words, [], `${theme} ${view}`);
+      }
+    }
+  },
+
+  async many({ page }) {
+    const list = { total: 0 };
+    // The server is real, the number of tasks is not.
+    await page.route("**/api/v1/tasks?*status=ended*", async (route) => {
+      const url = new URL(route.request().url());
+      const [offset, limit] = [Number(url.searchParams.get("offset")), Number(url.searchParams.get("limit"))];
+      const task = (number) => ({ ...list.task, id: `bash-${String(number).padStart(8, "0")}`, name: `task-${number}` });
+      const tasks = Array.from({ length: Math.max(0, Math.min(limit, 10_000 - offset)) }, (_, at) => task(offset + at));
+      await route.fulfill({ json: { tasks, total: 10_000, live: 0 } });
+    });
+    const id = start("true");
+    await until("it has ended", () => status(id).status === "completed");
+    list.task = status(id);
+    await page.reload();
+    await page.getByText("task-0", { exact: true }).waitFor({ timeout: SOON });
+    const begin = Date.now();
+    for (const part of [0.2, 0.9, 0.5, 1]) {
+      await page.evaluate((at) => scrollTo(0, document.documentElement.scrollHeight * at), part);
+      await until("rows are drawn", () => page.evaluate(() => [...document.querySelectorAll(".group-recent .row")].some((row) => {
+        const { top, bottom } = row.getBoundingClientRect();
+        return top > 100 && bottom < innerHeight;
+      })));
+    }
+    await page.getByText("task-9999", { exact: true }).waitFor({ timeout: SOON });
+    assert.ok((await page.locator(".row").count()) < 200, "only visible rows are drawn");
+    assert.ok(Date.now() - begin < 20_000, "scrolling is fast");
+  },
+
+  async stranger({ browser }) {
+    start("--name", "secret-name", "true");
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    for (const place of ["/", "/#/timeline", "/api", "/login", "/login?token=wrong"]) {
+      const response = await page.goto(origin + place);
+      if (response) assert.equal(response.status(), 401, place);
+      assert.match(await page.innerText("body"), /not signed in/);
+      assert.ok(!(await page.content()).includes("secret-name"));
+    }
+    assert.equal((await page.request.get(`${origin}/api/v1/tasks`)).status(), 401);
+    // A page of another origin cannot change or read anything, also with the cookie of a signed-in browser.
+    const signedIn = await browser.newContext();
+    const own = await signedIn.newPage();
+    await own.goto(origin);
+    const foreign = await own.evaluate(async (target) => {
+      const sent = (options) => fetch(`${target}/api/v1/tasks/clear`, { method: "POST", body: "{\"ended\":true}", credentials: "include", ...options }).then((answer) => answer.status, () => "refused");
+      return [await sent({}), await sent({ mode: "no-cors" })];
+    }, origin.replace("127.0.0.1", "localhost"));
+    assert.ok(foreign.every((answer) => answer === "refused" || answer === 0 || answer === 401 || answer === 403), String(foreign));
+  },
+
+  async reconnect({ page }) {
+    const id = start("--name", "worker", "sleep 600");
+    await page.locator(`[data-id="${id}"]`).waitFor({ timeout: SOON });
+    fs.writeFileSync(path.join(work, "restart", "stop"), "");
+    await page.getByText("Disconnected.").waitFor({ timeout: SOON });
+    assert.match(await page.title(), /disconnected/);
+    const later = start("--name", "later", "sleep 600");
+    fs.writeFileSync(path.join(work, "restart", "start"), "");
+    await page.locator(`[data-id="${later}"]`).waitFor({ timeout: 2 * SOON });
+    await until("it says so", async () => (await page.locator("#connection").innerText()) === "connected");
+    assert.equal(await page.locator("#gone").isVisible(), false);
+  },
+};
+
+(async () => {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  const errors = [];
+  try {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(SOON);
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => { if (message.type() === "error" && /Content.Security|Refused|Trusted/i.test(message.text())) errors.push(message.text()); });
+    if (scenario !== "stranger") {
+      await page.goto(link);
+      await page.waitForURL(`${origin}/`);
+      await until("it is connected", async () => (await page.locator("#connection").innerText()) === "connected");
+    }
+    await SCENARIOS[scenario]({ page, browser, context });
+    assert.deepEqual(errors, []);
+    console.log("done");
+  } finally {
+    await browser.close();
+  }
+})().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});

@@ -1,0 +1,166 @@
+//! A running `mw serve`, and requests to it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use mw_testkit::{Home, Running, SOON, wait_until};
+use serde_json::Value;
+
+pub(crate) const TOKEN: &str = "a-token-for-tests";
+
+/// A listening server.
+pub(crate) struct Served {
+    pub(crate) running: Running,
+    pub(crate) address: String,
+    pub(crate) link: String,
+}
+
+/// A response.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Response {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}\n{}", self.head, self.body))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(':'));
+        lines.find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+}
+
+/// A header of a request.
+pub(crate) type Header<'a> = (&'a str, &'a str);
+
+impl Served {
+    pub(crate) fn new(home: &Home) -> Self {
+        Self::on(home, "0")
+    }
+
+    pub(crate) fn on(home: &Home, port: &str) -> Self {
+        let serve = home.command(["serve", "--port", port, "--json"]).env("MEANWHILE_TOKEN", TOKEN);
+        let running = serve.limit(Duration::from_secs(240)).spawn();
+        let said = wait_until(SOON, "the server listens", || running.json_lines().into_iter().next());
+        let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        Self { running, address, link: said["link"].as_str().unwrap().to_owned() }
+    }
+
+    pub(crate) fn port(&self) -> &str {
+        self.address.rsplit(':').next().unwrap()
+    }
+
+    /// Sends a request and leaves the answer in the stream. A header with an empty value is left out.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[Header<'_>], body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        let usual = [
+            ("Host", self.address.as_str()),
+            ("Authorization", "Bearer a-token-for-tests"),
+            ("Connection", "close"),
+        ];
+        let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
+            if !value.is_empty() {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        stream.write_all((head + "\r\n").as_bytes()).unwrap();
+        let _ = stream.write_all(body.as_bytes());
+        stream
+    }
+
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[Header<'_>], body: &str) -> Response {
+        read(self.send(method, path, headers, body))
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let response = self.ask("GET", &format!("/api/v1{path}"), &[], "");
+        assert_eq!(response.status, 200, "{path}: {}", response.body);
+        response.json()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Response {
+        self.ask(
+            "POST",
+            &format!("/api/v1{path}"),
+            &[("Content-Type", "application/json")],
+            &body.to_string(),
+        )
+    }
+
+    #[track_caller]
+    pub(crate) fn done(&self, path: &str, body: &Value) -> Value {
+        let response = self.post(path, body);
+        assert!((200..300).contains(&response.status), "{path}: {} {}", response.status, response.body);
+        response.json()
+    }
+
+    /// Follows server-sent events.
+    pub(crate) fn follow(&self, path: &str, headers: &[Header<'_>]) -> Events {
+        let stream = self.send("GET", &format!("/api/v1{path}"), headers, "");
+        Events(BufReader::new(stream))
+    }
+
+    /// Uses the link; returns the cookie.
+    pub(crate) fn sign_in(&self) -> String {
+        let path = self.link.strip_prefix(&format!("http://{}", self.address)).unwrap();
+        let signed_in = self.ask("GET", path, &[("Authorization", "")], "");
+        assert_eq!(signed_in.status, 200, "{}", signed_in.head);
+        signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+    }
+}
+
+/// Server-sent events.
+pub(crate) struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Reads the next event with its name, id and data.
+    pub(crate) fn next(&mut self) -> Option<(String, Option<String>, Value)> {
+        let (mut name, mut id) = (None, None);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            // The chunks of the transfer are whole lines, except for their sizes, which have no colon.
+            match line.trim_end().split_once(": ") {
+                Some(("event", value)) => name = Some(value.to_owned()),
+                Some(("id", value)) => id = Some(value.to_owned()),
+                Some(("data", value)) => return Some((name?, id, serde_json::from_str(value).unwrap())),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Reads events until one has this name.
+    #[track_caller]
+    pub(crate) fn until(&mut self, wanted: &str) -> (Option<String>, Value) {
+        while let Some((name, id, data)) = self.next() {
+            if name == wanted {
+                return (id, data);
+            }
+        }
+        panic!("the stream ended before {wanted}");
+    }
+}
+
+/// Reads an answer to its end.
+pub(crate) fn read(mut stream: TcpStream) -> Response {
+    let mut bytes = Vec::new();
+    let mut part = [0; 65536];
+    while let Ok(count @ 1..) = stream.read(&mut part) {
+        bytes.extend_from_slice(&part[..count]);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    Response { status, head: head.to_owned(), body: body.to_owned() }
+}

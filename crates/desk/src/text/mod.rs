@@ -1,0 +1,8 @@
+//! Formats numbers and errors for people, and fits text into columns.
+
+mod format;
+mod width;
+
+pub use format::{ago, bytes, error_text, with_hint};
+pub use meanwhile::engine::model::{count, duration};
+pub use width::{bar, cell, columns, cut, shortened, shortened_path};

@@ -1,0 +1,76 @@
+//! How far this system's kernel can confine commands.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use mw_model::wire::Enforcer;
+use mw_policy::Confined;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::names::CONFINEMENT_FILE;
+use crate::disk::replace_file::{open_directory, replace_file};
+use crate::settings::Settings;
+
+/// What was found out in this boot.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    boot: String,
+    supervisor: String,
+    by: Vec<Enforcer>,
+}
+
+/// Returns how far commands can be confined here. The supervisor tries that once per boot; the result is kept in the home.
+#[must_use]
+pub fn confined_by_kernel(settings: &Settings) -> Confined {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let supervisor = settings.executables.supervisor.display().to_string();
+    let known = || {
+        let found: Found =
+            serde_json::from_slice(&fs::read(settings.home.join(CONFINEMENT_FILE)).ok()?).ok()?;
+        (found.boot == boot && found.supervisor == supervisor).then_some(found.by)
+    };
+    let by = known().or_else(|| {
+        let by = probe(settings)?;
+        let found = Found { boot: boot.clone(), supervisor: supervisor.clone(), by: by.clone() };
+        if let (Ok(home), Ok(text)) = (open_directory(&settings.home), serde_json::to_vec(&found)) {
+            // Without it, the next call tries again.
+            let _ = replace_file(&home, CONFINEMENT_FILE, &text);
+        }
+        Some(by)
+    });
+    degree(&by.unwrap_or_default())
+}
+
+fn degree(by: &[Enforcer]) -> Confined {
+    if Enforcer::ALL.iter().all(|enforcer| by.contains(enforcer)) {
+        Confined::Fully
+    } else if by.contains(&Enforcer::Landlock) {
+        Confined::Partly
+    } else {
+        Confined::No
+    }
+}
+
+fn probe(settings: &Settings) -> Option<Vec<Enforcer>> {
+    #[derive(Deserialize)]
+    struct Report {
+        #[serde(default)]
+        confines_with: Vec<Enforcer>,
+    }
+    let mut command = Command::new(&settings.executables.supervisor);
+    let output = command.arg("check").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    Some(serde_json::from_slice::<Report>(&output.stdout).ok()?.confines_with)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_all_features_together_confine_completely() {
+        assert_eq!(degree(&Enforcer::ALL), Confined::Fully);
+        assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), Confined::Partly);
+        assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), Confined::No);
+        assert_eq!(degree(&[]), Confined::No);
+    }
+}

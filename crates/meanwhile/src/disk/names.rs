@@ -1,0 +1,22 @@
+//! Names of files that only clients use. Those that supervisors know are in [`mw_model::wire`].
+
+/// In the home: the database.
+pub(crate) const DATABASE_FILE: &str = "meanwhile.db";
+/// In the home: prefix of a damaged database that was set aside.
+pub(crate) const SET_ASIDE_PREFIX: &str = "meanwhile.db.damaged-";
+/// In the home: a copy of the database while it is checked.
+pub(crate) const CHECK_DIR: &str = "checking";
+/// In the home: the slots over all sessions.
+pub(crate) const SLOTS_DIR: &str = "slots";
+/// In the home: locked by the process that exports spans.
+pub(crate) const EXPORT_LOCK: &str = "exporting";
+/// In the home: locked by the process that runs hooks.
+pub(crate) const HOOKS_LOCK: &str = "hooks.lock";
+/// In the home: failures of hooks.
+pub(crate) const HOOKS_LOG: &str = "hooks.log";
+/// In the home: how far the kernel can confine commands.
+pub(crate) const CONFINEMENT_FILE: &str = "confinement.json";
+/// In the home: the secret of `mw serve`.
+pub(crate) const SERVE_KEY_FILE: &str = "serve.key";
+/// In a session's directory: its policy.
+pub(crate) const POLICY_FILE: &str = "house.json";

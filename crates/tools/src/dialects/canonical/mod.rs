@@ -1,0 +1,10 @@
+//! The canonical dialect: names and parameters that models already know, and short replies.
+
+mod agents;
+mod definitions;
+mod shell;
+mod tasks;
+mod words;
+
+pub(super) use definitions::TOOLS;
+pub use shell::ran;

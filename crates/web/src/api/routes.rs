@@ -1,0 +1,101 @@
+//! All routes of the API, and the description that is made from them.
+
+use std::sync::Arc;
+
+use axum::Router;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::state::Api;
+use super::{approvals, events, groups, live_log, metrics, output, problem, tasks, timeline, usage, wait};
+
+/// The head of the description.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "meanwhile",
+        description = "The tasks that coding agents run on this machine: watch, start, approve, answer, kill.\n\n\
+            Send `Authorization: Bearer TOKEN`; `mw serve` prints the token. Errors are `application/problem+json`. \
+            Changes are limited to 20 per second, with bursts of 60.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    tags(
+        (name = "tasks", description = "List, start and change tasks"),
+        (name = "output", description = "Read, search and follow the output of a task"),
+        (name = "approvals", description = "Answer what agents ask"),
+        (name = "events", description = "Follow what happens"),
+        (name = "groups", description = "Sessions, batches, agents, places, traces"),
+        (name = "server", description = "Figures of this server")
+    ),
+    security(("token" = [])),
+    modifiers(&Token)
+)]
+struct Description;
+
+/// Describes the token.
+struct Token;
+
+impl utoipa::Modify for Token {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
+
+fn described() -> OpenApiRouter<Arc<Api>> {
+    let routes = OpenApiRouter::new()
+        .routes(routes!(tasks::list, tasks::start))
+        .routes(routes!(tasks::get))
+        .routes(routes!(tasks::history))
+        .routes(routes!(tasks::kill))
+        .routes(routes!(tasks::restart))
+        .routes(routes!(tasks::clear))
+        .routes(routes!(tasks::input))
+        .routes(routes!(output::read))
+        .routes(routes!(output::search))
+        .routes(routes!(live_log::stream))
+        .routes(routes!(wait::wait))
+        .routes(routes!(events::list))
+        .routes(routes!(events::stream))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::get))
+        .routes(routes!(approvals::approve))
+        .routes(routes!(approvals::deny))
+        .routes(routes!(groups::sessions))
+        .routes(routes!(groups::batches))
+        .routes(routes!(groups::agents))
+        .routes(routes!(groups::backends))
+        .routes(routes!(groups::traces))
+        .routes(routes!(groups::trace))
+        .routes(routes!(timeline::timeline))
+        .routes(routes!(usage::usage))
+        .routes(routes!(metrics::summary))
+        .routes(routes!(metrics::metrics));
+    OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
+}
+
+/// Returns the description of the API as JSON.
+#[must_use]
+pub fn document() -> String {
+    let mut document = described().into_openapi();
+    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    document.to_pretty_json().unwrap_or_default()
+}
+
+/// Returns the routes of the API and its description.
+pub fn routes(api: Arc<Api>) -> Router {
+    let (routes, _) = described().split_for_parts();
+    let document: Arc<str> = document().into();
+    let json = [(axum::http::header::CONTENT_TYPE, "application/json")];
+    routes
+        .route(
+            "/api/v1/openapi.json",
+            axum::routing::get(move || async move { (json, document.to_string()) }),
+        )
+        .route("/api/{*rest}", axum::routing::any(problem::no_route))
+        .method_not_allowed_fallback(problem::no_method)
+        .with_state(api)
+}

@@ -1,0 +1,146 @@
+//! The state of the API: the desk, the hubs, and what is limited.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use meanwhile::model::approval::Proposal;
+use mw_desk::action::StartDefaults;
+use mw_desk::{Access, Desk};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::events::EventHub;
+use super::groups::AgentInfo;
+use super::live_log::LogHubs;
+use super::problem::Problem;
+use super::usage::UseOfTasks;
+use crate::guard::Attempts;
+
+/// Maximum number of reads at the same time. The engine keeps as many connections to its database open.
+const READS: usize = 4;
+/// Maximum number of calls that wait for tasks at the same time.
+const WAITS: usize = 64;
+/// How many changes are allowed at once, and how many more each second.
+const CHANGES: (u32, f64) = (60, 20.0);
+
+/// Approves exactly this command from now on. Returns where the rule was written, or why it cannot.
+pub type AllowAlways = Arc<dyn Fn(&Proposal) -> Result<String, String> + Send + Sync>;
+
+/// What the API serves.
+pub struct Options {
+    /// Who acts, and which tasks may be seen.
+    pub access: Access,
+    /// What started tasks get.
+    pub start: StartDefaults,
+    /// Approves a command from now on.
+    pub allow_always: AllowAlways,
+    /// The agents that can be started.
+    pub agents: Vec<AgentInfo>,
+}
+
+/// The state of the API.
+pub struct Api {
+    pub(super) desk: Desk,
+    pub(super) start: StartDefaults,
+    pub(super) allow_always: AllowAlways,
+    pub(super) agents: Vec<AgentInfo>,
+    pub(super) events: EventHub,
+    pub(super) logs: LogHubs,
+    pub(super) usage: UseOfTasks,
+    pub(super) began: Instant,
+    pub(super) requests: AtomicU64,
+    /// Distinguishes this server from the one before it, so that pages load everything again.
+    pub(super) instance: String,
+    reads: Semaphore,
+    waits: Semaphore,
+    changes: Attempts,
+    /// Changes that are being made. All permits are taken when the server ends.
+    open_changes: Semaphore,
+}
+
+const MOST_OPEN_CHANGES: u32 = 64;
+
+impl Api {
+    /// Creates the state of an API.
+    #[must_use]
+    pub fn new(options: Options, instance: String) -> Arc<Self> {
+        let Options { access, start, allow_always, agents } = options;
+        // Each list of tasks to measure needs its own desk.
+        let usage = UseOfTasks::new(Desk::new(access.clone()));
+        let desk = Desk::new(access);
+        let (most, per_second) = CHANGES;
+        Arc::new(Self {
+            events: EventHub::new(desk.clone()),
+            logs: LogHubs::new(desk.clone()),
+            usage,
+            desk,
+            start,
+            allow_always,
+            agents,
+            began: Instant::now(),
+            requests: AtomicU64::new(0),
+            instance,
+            reads: Semaphore::new(READS),
+            waits: Semaphore::new(WAITS),
+            changes: Attempts::new(most, per_second),
+            open_changes: Semaphore::new(MOST_OPEN_CHANGES as usize),
+        })
+    }
+
+    /// Makes a read on a thread that may block.
+    pub(super) async fn read<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let _permit = self.reads.acquire().await.map_err(|_| ends())?;
+        let api = Arc::clone(&self);
+        spawn_blocking(move || work(&api)).await.map_err(|_| failed())?
+    }
+
+    /// Makes a call that may wait for tasks, on a thread that may block.
+    pub(super) async fn wait<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let _permit = self.waits.try_acquire().map_err(|_| {
+            Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "too many requests wait for tasks already", 5)
+        })?;
+        let api = Arc::clone(&self);
+        spawn_blocking(move || work(&api)).await.map_err(|_| failed())?
+    }
+
+    /// Makes a change on a thread that may block. It is completed even if the client leaves.
+    pub(super) async fn change<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.changes.take().map_err(|wait| {
+            Problem::busy(StatusCode::TOO_MANY_REQUESTS, "too many changes at once", wait.as_secs())
+        })?;
+        let api = Arc::clone(&self);
+        let changing = tokio::spawn(async move {
+            let _permit = api.open_changes.acquire().await.map_err(|_| ends())?;
+            let api = Arc::clone(&api);
+            spawn_blocking(move || work(&api)).await.map_err(|_| failed())?
+        });
+        changing.await.map_err(|_| failed())?
+    }
+
+    /// Resolves when all changes that have begun are complete.
+    pub async fn changes_complete(&self) {
+        drop(self.open_changes.acquire_many(MOST_OPEN_CHANGES).await);
+    }
+}
+
+fn ends() -> Problem {
+    Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "the server ends", 1)
+}
+
+fn failed() -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside the server")
+}

@@ -1,0 +1,191 @@
+// The page: chooses the view, handles keys, and shows what needs attention in the title.
+
+import { live } from "./live.js";
+import { get } from "./api.js";
+import { h, toast } from "./dom.js";
+import { tell } from "./parts/dialog.js";
+import * as board from "./views/board.js";
+import * as task from "./views/task.js";
+import * as timeline from "./views/timeline.js";
+import * as approvals from "./views/approvals.js";
+import * as groups from "./views/groups.js";
+
+const VIEWS = { "": board, task, timeline, approvals, sessions: groups, batches: groups, agents: groups };
+const main = document.getElementById("main");
+let current = null;
+
+function show() {
+  const [path, queryText] = location.hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const view = VIEWS[name] ?? board;
+  current?.leave.abort();
+  document.querySelectorAll("dialog").forEach((dialog) => dialog.dispatchEvent(new Event("cancel")));
+  const leave = new AbortController();
+  main.replaceChildren();
+  main.className = `view-${name || "board"}`;
+  const parameters = Object.fromEntries(new URLSearchParams(queryText ?? ""));
+  current = { leave, keys: {}, name };
+  current.keys = view.open(main, { name, argument: rest.join("/"), parameters, signal: leave.signal }) ?? {};
+  for (const link of document.querySelectorAll("#nav a")) {
+    const isCurrent = link.dataset.view === (name || "board");
+    if (isCurrent) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  scrollTo(0, 0);
+}
+
+const KEYS = [
+  ["Everywhere", [["b", "board"], ["A", "approvals"], ["t 3", "timeline"], ["/", "filter, or search in the log"], ["Esc", "back"], ["?", "this help"]]],
+  ["Board", [["j \u2193", "next task"], ["k \u2191", "previous task"], ["g G", "first, last"], ["Enter", "open"], ["Space", "mark"], ["f", "filter by state"], ["S", "sessions"]]],
+  ["Selected or marked tasks", [["x", "kill"], ["r", "restart"], ["c", "remove, if ended"], ["i", "send a line of input"], ["y Y", "copy the id, the path of the log"]]],
+  ["Log", [["n N", "next, previous match"], ["F", "follow"], ["o", "stream: both, stdout, stderr, split"], ["w", "wrap"], ["1 2", "log, details"], ["g G", "beginning, end"]]],
+];
+
+function help() {
+  const group = ([title, keys]) => h("section", {}, h("h3", {}, title),
+    h("dl", { class: "keys" }, keys.map(([key, words]) => [h("dt", {}, key.split(" ").map((one) => h("kbd", {}, one))), h("dd", {}, words)])));
+  tell("Keys", h("div", { class: "key-groups" }, KEYS.map(group)));
+}
+
+const GLOBAL_KEYS = {
+  "?": help,
+  A: () => { location.hash = "#/approvals"; },
+  t: () => { location.hash = "#/timeline"; },
+  3: () => { location.hash = "#/timeline"; },
+  b: () => { location.hash = "#/"; },
+  S: () => { location.hash = "#/sessions"; },
+};
+
+addEventListener("keydown", (event) => {
+  const isTyping = event.target.matches?.("input, textarea, select") || document.querySelector("dialog[open]");
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isTyping) {
+    if (event.key === "Escape" && event.target.matches?.("input, select")) event.target.blur();
+    return;
+  }
+  const isPressable = event.target.matches?.("button, a, summary");
+  if (isPressable && (event.key === "Enter" || event.key === " ")) return;
+  const act = current?.keys[event.key] ?? GLOBAL_KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  Promise.resolve(act(event)).catch((error) => toast(error.message, "error"));
+});
+
+// What needs attention: in the title, in the icon, and as notifications.
+
+const asked = document.getElementById("asked");
+const icon = document.getElementById("favicon");
+let failures = 0;
+
+function attention() {
+  const open = live.approvals.length;
+  asked.hidden = open === 0;
+  asked.textContent = String(open);
+  const parts = [open ? `${open} to approve` : "", failures ? `${failures} failed` : "", live.state === "connected" ? "" : "disconnected"];
+  const words = parts.filter(Boolean).join(", ");
+  document.title = words ? `(${words}) meanwhile` : "meanwhile";
+  drawIcon(failures ? "#d0383f" : open ? "#d99a1c" : null);
+}
+
+function drawIcon(colour) {
+  if (icon.dataset.colour === String(colour)) return;
+  icon.dataset.colour = String(colour);
+  if (!colour) {
+    icon.href = "/assets/favicon.svg";
+    return;
+  }
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const pen = canvas.getContext("2d");
+  const image = new Image();
+  image.onload = () => {
+    pen.drawImage(image, 0, 0, 32, 32);
+    pen.beginPath();
+    pen.arc(24, 8, 8, 0, 7);
+    pen.fillStyle = colour;
+    pen.fill();
+    icon.href = canvas.toDataURL();
+  };
+  image.src = "/assets/favicon.svg";
+}
+
+const bell = document.getElementById("notify");
+const isWanted = () => localStorage.getItem("notify") === "yes" && globalThis.Notification?.permission === "granted";
+const showBell = () => bell.setAttribute("aria-pressed", String(isWanted()));
+bell.addEventListener("click", async () => {
+  if (isWanted()) localStorage.removeItem("notify");
+  else if ((await globalThis.Notification?.requestPermission()) === "granted") localStorage.setItem("notify", "yes");
+  else toast("The browser does not allow notifications of this page.", "error");
+  showBell();
+});
+showBell();
+
+function notify(title, body, hash) {
+  if (!isWanted() || document.hasFocus()) return;
+  const notification = new Notification(title, { body, tag: hash });
+  notification.onclick = () => {
+    focus();
+    location.hash = hash;
+    notification.close();
+  };
+}
+
+const known = new Set();
+let isFirst = true;
+live.addEventListener("approvals", ({ detail: open }) => {
+  for (const request of open) {
+    if (!known.has(request.id) && !isFirst) notify("Approval needed", request.command, "#/approvals");
+    known.add(request.id);
+  }
+  isFirst = false;
+  attention();
+});
+live.addEventListener("task", async ({ detail: row }) => {
+  if (row.event !== "ended" || !document.hidden) return;
+  const ended = await get(`/tasks/${row.task}`).catch(() => null);
+  if (ended && ["failed", "timed_out", "lost"].includes(ended.status)) {
+    failures += 1;
+    attention();
+    notify(`${ended.name ?? ended.id} ${ended.status.replace("_", " ")}`, ended.command, `#/task/${ended.id}`);
+  }
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) failures = 0;
+  attention();
+});
+
+// Whether the server is there.
+
+const connection = document.getElementById("connection");
+const gone = document.getElementById("gone");
+const GONE = {
+  disconnected: "Disconnected. What you see may be old; the page connects again by itself.",
+  "signed out": "This browser is no longer signed in. Open the link that mw serve has printed.",
+};
+function showState() {
+  connection.textContent = live.state;
+  connection.dataset.state = live.state;
+  gone.hidden = !(live.state in GONE);
+  gone.textContent = GONE[live.state] ?? "";
+  document.body.classList.toggle("stale", live.state in GONE);
+  attention();
+}
+live.addEventListener("state", showState);
+
+document.getElementById("help").addEventListener("click", help);
+document.getElementById("theme").addEventListener("click", () => {
+  const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("theme", next);
+});
+
+// Times go on without requests.
+setInterval(() => {
+  if (document.hidden) return;
+  for (const element of document.querySelectorAll("[data-tick]")) element.tick?.();
+}, 1000);
+
+addEventListener("hashchange", show);
+showState();
+show();
+live.start();

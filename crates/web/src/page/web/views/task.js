@@ -1,0 +1,287 @@
+// One task: its log, what is known about it, its trace, and what its agent did.
+
+import { get } from "../api.js";
+import { h, fill, setText, throttled, toast } from "../dom.js";
+import { ago, bytes, clock, dateTime, duration, isEnded, label, sign, stateWords, tone } from "../format.js";
+import { live } from "../live.js";
+import { LogPane } from "../parts/log.js";
+import { sparkline } from "../parts/sparkline.js";
+import { waterfall } from "../parts/waterfall.js";
+import { change, copy, receiptWords, typeTo } from "./board.js";
+
+const STREAMS = ["both", "stdout", "stderr", "split"];
+
+export function open(main, { argument: id, parameters, signal }) {
+  let task = null;
+  let history = null;
+  let receipt = null;
+  let tab = parameters.tab ?? "log";
+  let stream = STREAMS.includes(localStorage.getItem("stream")) ? localStorage.getItem("stream") : "both";
+  let run = parameters.run ? Number(parameters.run) : null;
+  let panes = [];
+  let shown = null;
+
+  const signElement = h("span", { class: "sign big", "aria-hidden": "true" });
+  const title = h("h1", {});
+  const state = h("span", { class: "state-words" });
+  const time = h("span", { class: "muted", "data-tick": "" });
+  const command = h("pre", { class: "command-text mono", tabindex: "0", role: "group", "aria-label": "Command" });
+  const meta = h("p", { class: "muted meta" });
+  const meters = h("div", { class: "meters" });
+  const button = (text, work, className = "") => h("button", { class: `button ${className}`, onclick: () => Promise.resolve(work()).catch((error) => toast(error.message, "error")) }, text);
+  const buttons = {
+    kill: button("Kill", () => act("kill"), "danger"),
+    restart: button("Restart", () => act("restart")),
+    input: button("Input\u2026", () => typeTo(task.id)),
+    clear: button("Remove", () => act("clear")),
+  };
+  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the task" });
+  const body = h("div", { class: "task-body", role: "tabpanel", "aria-label": "Part of the task" });
+  fill(main, h("header", { class: "task-head" },
+    h("div", { class: "task-title" }, h("a", { class: "back", href: "#/", "aria-label": "Back to the board" }, "\u2190"), signElement, title, state, time, h("span", { class: "grow" }), Object.values(buttons)),
+    command, h("div", { class: "meta-line" }, meta, meters)), tabs, body);
+
+  const act = async (what) => {
+    const done = await change(what, [task]);
+    if (what === "clear" && done) location.hash = "#/";
+    if (what === "kill" && done?.receipts?.length) [receipt] = done.receipts;
+    await load();
+    if (tab === "details") drawBody(true);
+  };
+
+  // The tabs.
+  const TABS = () => [["log", "Log"], ["details", "Details"], ["trace", "Trace"], ...(task?.kind === "agent" ? [["transcript", "Transcript"]] : [])];
+  const drawTabs = () => fill(tabs, TABS().map(([name, words]) => h("button", {
+    role: "tab", "aria-selected": String(name === tab), tabindex: name === tab ? "0" : "-1", onclick: () => choose(name),
+    onkeydown: (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      event.stopPropagation();
+      const names = TABS().map(([other]) => other);
+      choose(names[(names.indexOf(tab) + step + names.length) % names.length]);
+      tabs.querySelector("[aria-selected=true]").focus();
+    },
+  }, words)));
+  const choose = (name) => {
+    tab = name;
+    drawTabs();
+    drawBody(true);
+  };
+  const closePanes = () => {
+    panes.forEach((pane) => pane.destroy());
+    panes = [];
+    shown = null;
+  };
+  signal.addEventListener("abort", closePanes);
+
+  function drawBody(isNew) {
+    if (!task) return;
+    body.dataset.tab = tab;
+    if (tab === "log") return drawLog(isNew);
+    closePanes();
+    if (tab === "details") drawDetails();
+    else if (tab === "trace") drawTrace();
+    else drawTranscript();
+  }
+
+  // The log.
+  const find = h("input", { type: "search", class: "input", placeholder: "Search the log (/regex/)", "aria-label": "Search the log" });
+  const found = h("span", { class: "muted found", role: "status" });
+  const followButton = h("button", { class: "button toggle", "aria-pressed": "true", onclick: () => panes.forEach((pane) => pane.follow(!pane.follows)) }, "Follow");
+  const wrapButton = h("button", { class: "button toggle", "aria-pressed": "false", onclick: () => wrap() }, "Wrap");
+  const streamSelect = h("select", { class: "input", "aria-label": "Streams", onchange: () => chooseStream(streamSelect.value) },
+    [["both", "stdout + stderr"], ["stdout", "stdout"], ["stderr", "stderr"], ["split", "side by side"]].map(([value, words]) => h("option", { value }, words)));
+  const runSelect = h("select", { class: "input", "aria-label": "Run", onchange: () => { run = Number(runSelect.value) === task.runs ? null : Number(runSelect.value); drawLog(true); } });
+  const toolbar = h("div", { class: "log-tools" }, find, found,
+    h("button", { class: "icon-button", "aria-label": "Previous match", onclick: () => go(-1) }, "\u2191"), h("button", { class: "icon-button", "aria-label": "Next match", onclick: () => go(1) }, "\u2193"),
+    h("span", { class: "grow" }), runSelect, streamSelect, wrapButton, followButton);
+  find.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") (find.value === lastSearch ? go(event.shiftKey ? -1 : 1) : search()).catch((error) => toast(error.message, "error"));
+  });
+  find.addEventListener("search", () => { if (!find.value) search(); });
+  let lastSearch = "";
+  async function search() {
+    lastSearch = find.value;
+    const results = await Promise.all(panes.map((pane) => pane.search(find.value)));
+    const count = results.reduce((sum, result) => sum + result.count, 0);
+    const more = results.some((result) => result.truncated);
+    setText(found, find.value ? (count ? `${count}${more ? "+" : ""} matches` : "no match") : "");
+    if (count) await go(1);
+  }
+  async function go(step) {
+    for (const pane of panes) {
+      const number = await pane.go(step);
+      if (number) setText(found, found.textContent.replace(/^(\d+ of )?/, `${number} of `).replace(/^(\d+) of \d+ of /, "$1 of "));
+    }
+  }
+  const wrap = () => {
+    panes.forEach((pane) => pane.wrap(!pane.wraps));
+    wrapButton.setAttribute("aria-pressed", String(panes[0]?.wraps ?? false));
+    localStorage.setItem("wrap", String(panes[0]?.wraps ?? false));
+  };
+  const chooseStream = (value) => {
+    stream = value;
+    localStorage.setItem("stream", value);
+    drawLog(true);
+  };
+
+  function drawLog(isNew) {
+    const number = Math.max(1, run ?? task.runs);
+    const wanted = `${number} ${stream}`;
+    streamSelect.value = stream;
+    if (runSelect.options.length !== Math.max(1, task.runs)) {
+      fill(runSelect, Array.from({ length: Math.max(1, task.runs) }, (_, at) => h("option", { value: String(at + 1) }, `run ${at + 1}`)));
+    }
+    runSelect.value = String(number);
+    runSelect.hidden = task.runs < 2;
+    if (!isNew && shown === wanted) return;
+    if (task.runs === 0) {
+      closePanes();
+      fill(body, h("p", { class: "nothing" }, isEnded(task) ? "It never ran." : "It has not started yet."));
+      return;
+    }
+    closePanes();
+    shown = wanted;
+    const streams = stream === "split" ? ["stdout", "stderr"] : [stream];
+    panes = streams.map((name) => {
+      const pane = new LogPane(`Log of ${task.name ?? task.id}, ${name}`);
+      pane.onfollow = (on) => followButton.setAttribute("aria-pressed", String(on));
+      if (localStorage.getItem("wrap") === "true") pane.wrap(true);
+      pane.open({ id: task.id, run: number, stream: name });
+      return pane;
+    });
+    wrapButton.setAttribute("aria-pressed", String(panes[0].wraps));
+    fill(body, toolbar, stream === "split" ? h("div", { class: "split" }, panes.map((pane, at) => h("div", {}, h("h3", {}, streams[at]), pane.element))) : panes[0].element);
+  }
+
+  // The details.
+  function drawDetails() {
+    const fact = (name, value) => (value === null || value === undefined || value === "" ? null : [h("dt", {}, name), h("dd", {}, value)]);
+    const approved = task.approved_by ? `by ${task.approved_by}, ${dateTime(task.approved_at)}` : null;
+    const ports = (task.ports ?? []).map((port) => h("a", { class: "port", href: `http://localhost:${port}/`, target: "_blank", rel: "noreferrer" }, `:${port}`));
+    const facts = h("dl", { class: "facts" }, [
+      fact("Id", h("code", {}, task.id)), fact("Session", h("a", { href: `#/?session=${encodeURIComponent(task.session)}` }, task.session)),
+      fact("Batch", task.batch_id && h("a", { href: `#/?batch=${encodeURIComponent(task.batch_id)}` }, task.batch_id)), fact("Directory", h("code", {}, task.cwd)), fact("Worktree", task.agent?.worktree && h("code", {}, task.agent.worktree)),
+      fact("Agent", task.agent?.name), fact("Parent session", task.parent_session), fact("Message", task.parent_message), fact("Place", task.place),
+      fact("Requested", dateTime(task.created_at)), fact("Started", dateTime(task.started_at)), fact("Ready", dateTime(task.ready)), fact("Ended", dateTime(task.ended_at)),
+      fact("Duration", duration(task.duration_ms)), fact("Exit code", task.exit_code === null ? null : String(task.exit_code)), fact("Signal", task.signal), fact("Cause", task.cause), fact("Process", task.pid === null ? null : String(task.pid)),
+      fact("Ports", ports.length ? ports : null), fact("Left behind", task.survivors ? `${task.survivors} processes` : null), fact("Lifetime", task.lifetime === "detached" ? "detached" : "ends with its session"), fact("Deadline", dateTime(task.deadline)),
+      fact("Approved", approved && [approved, task.proposal ? h("code", {}, ` ${task.proposal}`) : null]), fact("Trace", task.trace_id && h("code", {}, task.trace_id)),
+      fact("Output", `${bytes(task.output_bytes)}${task.dropped_bytes ? `, ${bytes(task.dropped_bytes)} dropped` : ""}`), fact("Log file", h("code", {}, task.output_path)),
+    ]);
+    const runs = history?.runs ?? [];
+    const runRow = (one) => h("tr", {}, h("td", {}, h("a", { href: `#/task/${encodeURIComponent(task.id)}?run=${one.run}` }, `run ${one.run}`)), h("td", {}, one.status.replace("_", " ")), h("td", { class: "muted" }, dateTime(one.started_at)),
+      h("td", { class: "number" }, duration((one.ended_at ? Date.parse(one.ended_at) : Date.now()) - Date.parse(one.started_at))));
+    const events = (history?.events ?? []).map((row) => h("li", {}, h("span", { class: "muted mono" }, clock(row.at)), ` ${eventWords(row)}`));
+    const variables = history?.variables ?? [];
+    const section = (name, content) => h("section", { class: "card" }, h("h2", {}, name), content);
+    fill(body, h("div", { class: "details" }, section("Facts", facts), h("div", { class: "column" },
+      receipt ? section("Kill receipt", [h("p", {}, receiptWords(receipt)), h("ul", { class: "mono plain-list" }, receipt.signals.map((sent) => h("li", {}, `${clock(sent.at)} ${sent.signal}`)))]) : null,
+      section("Runs", h("table", {}, h("tbody", {}, runs.map(runRow)))), section("Events", h("ul", { class: "plain-list events" }, events)),
+      section(`Variables (${variables.length})`, [h("p", { class: "muted" }, "Names only; values are not shown."), h("p", { class: "mono variables" }, variables.map((name) => h("span", { class: "chip" }, name)))]))));
+  }
+
+  async function drawTrace() {
+    try {
+      const trace = await get(`/traces/${encodeURIComponent(task.id)}`);
+      if (tab === "trace") fill(body, h("div", { class: "card" }, waterfall(trace)));
+    } catch (error) {
+      fill(body, h("p", { class: "nothing" }, error.message));
+    }
+  }
+
+  function drawTranscript() {
+    const step = (one) => h("li", { class: `step ${one.status}` }, h("span", { class: "sign", "aria-hidden": "true" }, { completed: "\u2713", failed: "\u2717", in_progress: "\u25cf" }[one.status] ?? "\u25cb"), one.title, h("span", { class: "hidden" }, `, ${one.status}`));
+    const turn = (one) => h("article", { class: "turn" },
+      h("div", { class: "bubble prompt" }, h("h3", {}, "Prompt"), h("p", {}, one.prompt)),
+      one.plan.length ? h("div", { class: "bubble" }, h("h3", {}, "Plan"), h("ul", { class: "plain-list" }, one.plan.map(step))) : null,
+      one.tools.length ? h("div", { class: "bubble" }, h("h3", {}, `Tools (${one.tool_calls})`), h("ul", { class: "plain-list mono" }, one.tools.map(step))) : null,
+      one.answer ? h("div", { class: "bubble answer" }, h("h3", {}, "Answer"), h("p", {}, one.answer)) : null,
+      one.error ? h("div", { class: "bubble bad" }, h("h3", {}, "Error"), h("p", {}, one.error)) : null);
+    const turns = history?.turns ?? [];
+    fill(body, turns.length ? h("div", { class: "transcript" }, turns.map(turn)) : h("p", { class: "nothing" }, "The agent has not begun."));
+  }
+
+  // The head.
+  function drawHead() {
+    const [words, line] = label(task);
+    signElement.textContent = sign(task);
+    signElement.dataset.tone = tone(task);
+    setText(title, words);
+    title.classList.toggle("mono", !task.name && !task.description);
+    command.hidden = !line;
+    setText(command, line);
+    setText(state, stateWords(task));
+    state.dataset.tone = tone(task);
+    fill(meta, h("code", {}, task.id), ` \u00b7 ${task.session} \u00b7 `, h("span", { title: task.cwd, class: "mono" }, task.cwd), task.batch_id ? ` \u00b7 batch ${task.batch_id}` : "", ` \u00b7 ${bytes(task.output_bytes)}`);
+    buttons.kill.disabled = isEnded(task) && task.survivors === 0;
+    buttons.clear.hidden = !isEnded(task);
+    buttons.input.hidden = !(history?.takes_input && !isEnded(task));
+    tick();
+  }
+  const tick = () => {
+    if (!task) return;
+    const running = task.started_at ? Date.now() - Date.parse(task.started_at) : null;
+    setText(time, isEnded(task) ? `${duration(task.duration_ms)}, ${ago(task.ended_at)}` : duration(running));
+  };
+  time.tick = tick;
+
+  async function load() {
+    try {
+      const [read, more] = await Promise.all([get(`/tasks/${encodeURIComponent(id)}`), get(`/tasks/${encodeURIComponent(id)}/history`)]);
+      if (signal.aborted) return;
+      const isFirst = task === null;
+      [task, history] = [read, more];
+      drawHead();
+      if (isFirst || tabs.children.length !== TABS().length) drawTabs();
+      if (isFirst || tab === "log" || tab === "transcript") drawBody(false);
+    } catch (error) {
+      if (signal.aborted) return;
+      closePanes();
+      task = null;
+      fill(body, h("p", { class: "nothing" }, error.message));
+    }
+  }
+  const refresh = throttled(700, load);
+  live.on("task", (row) => { if (row.task === task?.id || task === null) refresh(); }, signal);
+  live.on("reset", refresh, signal);
+
+  const measure = async () => {
+    if (signal.aborted) return;
+    if (task && !isEnded(task) && !document.hidden && live.state === "connected") {
+      const use = (await get("/usage").catch(() => ({ tasks: {} }))).tasks[task.id];
+      if (use && use.cpu.length > 1) {
+        fill(meters, sparkline(use.cpu, 25, "CPU"), h("span", { class: "number" }, `${Math.round(use.cpu.at(-1))}% CPU`), sparkline(use.memory, 1 << 20, "memory"), h("span", { class: "number" }, bytes(use.memory.at(-1))),
+          use.ports.map((port) => h("a", { class: "port", href: `http://localhost:${port}/`, target: "_blank", rel: "noreferrer" }, `:${port}`)));
+      }
+      refresh();
+    } else if (task && isEnded(task)) fill(meters);
+    setTimeout(measure, 2000);
+  };
+  load().then(measure);
+
+  const scroll = (by) => panes.forEach((pane) => pane.scroll(by));
+  return {
+    x: () => act("kill"), r: () => act("restart"), c: () => act("clear"), i: () => typeTo(task.id),
+    "/": () => { choose("log"); find.focus(); find.select(); }, n: () => go(1), N: () => go(-1),
+    F: () => panes.forEach((pane) => pane.follow(!pane.follows)), w: wrap, o: () => chooseStream(STREAMS[(STREAMS.indexOf(stream) + 1) % STREAMS.length]),
+    1: () => choose("log"), 2: () => choose("details"), 4: () => choose("trace"),
+    j: () => scroll(1), k: () => scroll(-1), ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), PageDown: () => scroll(25), PageUp: () => scroll(-25), " ": () => scroll(25),
+    g: () => scroll("home"), G: () => scroll("end"), Home: () => scroll("home"), End: () => scroll("end"),
+    y: () => copy(task.id, "the id"), Y: () => copy(task.output_path, "the path of the log"), Escape: () => { location.hash = "#/"; },
+  };
+}
+
+function eventWords(row) {
+  switch (row.event) {
+    case "reserved": return "requested";
+    case "started": return `run ${row.run} started`;
+    case "kill_requested": return `kill requested by ${row.by}`;
+    case "ended": return `run ${row.run} ended`;
+    case "stalled": return `waits for input: ${row.prompt}`;
+    case "ready": return `ready: ${row.what}`;
+    case "requeued": return `run ${row.run} requested (${row.origin})`;
+    case "reassigned": return `moved from session ${row.from} to ${row.to}`;
+    default: return String(row.event ?? "").replaceAll("_", " ");
+  }
+}
