@@ -3,7 +3,7 @@
 use std::io;
 
 use meanwhile::Error;
-use meanwhile::engine::model::wire::RefusalCode;
+use meanwhile::error::ErrorClass;
 use meanwhile::model::TaskId;
 use mw_agents::hosts::DeliverError;
 use serde_json::json;
@@ -112,42 +112,23 @@ pub(crate) fn answer(printed: Result<(), CommandError>, code: u8) -> CommandResu
     }
 }
 
-fn exit_of(error: &Error) -> u8 {
-    match error {
-        Error::Invalid(_) => exit_code::USAGE,
-        Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
-            exit_code::NOT_FOUND
-        }
-        Error::Denied(_) | Error::NoConsent { .. } => exit_code::DENY,
-        Error::NeedsApproval { .. } => exit_code::ASK,
-        Error::NameLive { .. }
-        | Error::AtCapacity { .. }
-        | Error::WrongState { .. }
-        | Error::Expired { .. }
-        | Error::Refused { .. }
-        | Error::Unresponsive { .. }
-        | Error::Kept(_)
-        | Error::NoInput { .. }
-        | Error::NeverReady { .. } => exit_code::CONFLICT,
-        Error::Spawn { code, .. } => match code {
-            RefusalCode::NotFound => exit_code::PROGRAM_NOT_FOUND,
-            RefusalCode::NotExecutable => exit_code::NOT_EXECUTABLE,
-            RefusalCode::Directory => exit_code::USAGE,
-            _ => exit_code::FAILURE,
-        },
-        Error::EndedOnly { source, .. } => exit_of(source),
-        Error::Home(_)
-        | Error::Damaged { .. }
-        | Error::Foreign { .. }
-        | Error::Store(_)
-        | Error::Io { .. } => exit_code::STORE,
-        _ => exit_code::FAILURE,
+const fn exit_of(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Invalid | ErrorClass::NoDirectory => exit_code::USAGE,
+        ErrorClass::NotFound | ErrorClass::Ambiguous => exit_code::NOT_FOUND,
+        ErrorClass::Denied => exit_code::DENY,
+        ErrorClass::NeedsApproval => exit_code::ASK,
+        ErrorClass::Conflict | ErrorClass::Busy => exit_code::CONFLICT,
+        ErrorClass::NoProgram => exit_code::PROGRAM_NOT_FOUND,
+        ErrorClass::NotExecutable => exit_code::NOT_EXECUTABLE,
+        ErrorClass::NotStarted | ErrorClass::Supervisor => exit_code::FAILURE,
+        ErrorClass::Storage => exit_code::STORE,
     }
 }
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        let exit = exit_of(&error);
+        let exit = exit_of(error.class());
         let (mut message, mut hint) = (error.to_string(), hints::hint(&error));
         if matches!(error, Error::Unanswered)
             && let Some(path) = std::env::var_os("MEANWHILE_SUPERVISOR")
@@ -160,7 +141,7 @@ impl From<Error> for CommandError {
             Error::NotFound(handle) => Some(handle.clone()),
             _ => None,
         };
-        Self { code: error.code().to_owned(), message, hint, exit, unknown_task }
+        Self { code: error.code().as_str().to_owned(), message, hint, exit, unknown_task }
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) fn hint(error: &Error) -> String {
         Error::Spawn { code: RefusalCode::NoControlGroup, .. } => {
             "omit --cpus (limits.cpus), or start from a delegated group: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
         }
+        Error::Spawn { code: RefusalCode::Confinement, .. } => {
+            format!("{}; mw doctor shows what this kernel offers", error.hint())
+        }
         Error::Spawn { code: RefusalCode::Version, .. } => format!("{INSTALL}, all of the same version"),
         Error::Unanswered => "try again; mw doctor checks mw-supervisor".to_owned(),
         Error::Supervisor { .. } if !error.is_shortage() => {

@@ -69,9 +69,7 @@ const fn spawn_hint(code: &RefusalCode) -> &'static str {
         RefusalCode::NoControlGroup => {
             "omit the limit on CPUs, or start it from a delegated control group; a limit on CPU time works everywhere"
         }
-        RefusalCode::Confinement => {
-            "start it without a confinement, or on a kernel with Landlock; `mw doctor` shows what this one offers"
-        }
+        RefusalCode::Confinement => "start it without a confinement, or on a kernel with Landlock",
         RefusalCode::Busy => "another process is starting it; check its state again",
         RefusalCode::Version => "install the supervisor of the same version as this program",
         RefusalCode::DiskFull | RefusalCode::System | RefusalCode::Other(_) => {

@@ -1,4 +1,4 @@
-//! The error of every operation, with its stable codes.
+//! The error of every operation.
 
 use std::io;
 use std::path::PathBuf;
@@ -241,38 +241,6 @@ impl Error {
             | Self::Denied(Denial::OtherCommand { id }) => Some(id),
             Self::Kept(kept) => Some(&kept.id),
             _ => None,
-        }
-    }
-
-    /// Returns the stable code for this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Invalid(_) => "invalid",
-            Self::NotFound(_) => "not_found",
-            Self::NoProposal(_) => "no_proposal",
-            Self::Denied(_) | Self::NoConsent { .. } => "denied",
-            Self::NeedsApproval { .. } => "approval_needed",
-            Self::NoTrace(_) => "no_trace",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::NameLive { .. } => "name_live",
-            Self::AtCapacity { .. } => "at_capacity",
-            Self::WrongState { .. } => "wrong_state",
-            Self::Expired { .. } => "session_expired",
-            Self::Spawn { .. } => "spawn_failed",
-            Self::Unanswered => "unanswered",
-            Self::Supervisor { .. } => "no_supervisor",
-            Self::Home(_) => "home",
-            Self::Damaged { .. } => "damaged",
-            Self::Foreign { .. } => "not_a_task",
-            Self::Refused { .. }
-            | Self::Unresponsive { .. }
-            | Self::Kept(_)
-            | Self::NoInput { .. }
-            | Self::NeverReady { .. } => "refused",
-            Self::Store(_) => "store",
-            Self::Io { .. } => "io",
-            Self::EndedOnly { source, .. } => source.code(),
         }
     }
 }

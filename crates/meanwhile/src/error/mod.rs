@@ -1,14 +1,17 @@
 //! Errors as an agent or a person sees them: a stable code, one sentence, and what to do next.
 //!
-//! `library_error` is the error of every operation, `reason` contains the details as data, `retained` describes a task that
-//! was not removed, `database_error` hides the types of SQLite, and `hint` says what to do.
+//! `library_error` is the error of every operation, `class` contains its codes and classes, `reason` contains the
+//! details as data, `retained` describes a task that was not removed, `database_error` hides the types of SQLite, and
+//! `hint` says what to do.
 
+mod class;
 mod database_error;
 mod hint;
 mod library_error;
 mod reason;
 mod retained;
 
+pub use class::{ErrorClass, ErrorCode};
 pub use database_error::DatabaseError;
 pub(crate) use hint::LACK_HINT;
 pub use library_error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mw_model::wire::{Launch, RefusalCode};
+use mw_model::wire::RefusalCode;
 use mw_model::{Cause, Process, TaskKind, Timestamp};
 
 use super::message;
@@ -45,7 +45,7 @@ impl Launcher<'_> {
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed, and no new one can be started: {error}");
-                // What runs elsewhere is not gone because nothing of it runs here.
+                // A remote task may be running even if it has no local process.
                 let is_here = task.kind != TaskKind::Remote;
                 if is_here
                     && findings.record.is_none()
@@ -68,8 +68,8 @@ impl Launcher<'_> {
     ) -> Result<()> {
         let run = task.state.run();
         let spec = self.base.home.task(&task.id).spec()?;
-        let launch = Launch::Adopt { process: process.clone(), started_at };
-        let message = message::start_message(&self.base.settings, &spec, run, launch);
+        let running = (process.clone(), started_at);
+        let message = message::adopt_message(&self.base.settings, &spec, run, running);
         // The slot was released when the supervisors died. The task runs whether or not it gets another. Children
         // that were left behind need none.
         let slots = match findings.record {

@@ -5,12 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use mw_model::wire::{
-    DriverCommand, Launch, Metadata, PLAIN_START_VERSION, RefusalCode, SESSIONS_DIR, START_VERSION,
-    SessionWatch, StartMessage,
+    Launch, Metadata, PLAIN_START_VERSION, RefusalCode, SESSIONS_DIR, START_VERSION, SessionWatch,
+    StartMessage,
 };
-use mw_model::{DEFAULT_SESSION, Dialect, Lifetime, Limits, RawText, Resources, Status, TaskSpec};
+use mw_model::{
+    DEFAULT_SESSION, Dialect, Lifetime, Limits, Process, RawText, Resources, Status, TaskSpec, Timestamp,
+};
 
-use super::backend::{Stop, backend_of, driver_of};
+use super::backend::{Plan, Stop, backend_of};
 use crate::confine::confinement;
 use crate::disk::home::Home;
 use crate::disk::session_dir::agent_sessions::kept_agent;
@@ -22,37 +24,47 @@ use crate::settings::{RedactSettings, Settings};
 
 /// Returns the start message for executing a task.
 pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
-    let launch = match driver_of(settings, spec, run)? {
-        Some(DriverCommand { program, argv, env, cwd }) => {
-            Launch::Spawn { program, argv, env, cwd, umask: spec.umask }
-        }
-        None => backend_of(spec).plan(spec, run)?,
-    };
-    let mut message = start_message(settings, spec, run, launch);
+    let backend = backend_of(settings, spec);
+    let plan = backend.plan(&settings.home, spec, run)?;
+    let mut message = start_message(settings, spec, run, plan);
     // A driver runs on this machine, its task elsewhere.
-    if let Some(confinement) = confinement(spec, &settings.home).filter(|_| !spec.place.has_driver()) {
+    if let Some(confinement) = confinement(spec, &settings.home).filter(|_| backend.runs_here()) {
         message.version = START_VERSION;
         message.confinement = Some(Box::new(confinement));
     }
     Ok(message)
 }
 
-/// Returns the start message for a launch.
-pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+/// Returns the start message for taking over a task that runs, or ran.
+pub(super) fn adopt_message(
+    settings: &Settings,
+    spec: &TaskSpec,
+    run: u32,
+    (process, started_at): (Process, Timestamp),
+) -> StartMessage {
+    let backend = backend_of(settings, spec);
+    // Without its driver, the task ends when the driver that runs now ends.
+    let plan = if backend.runs_here() { None } else { backend.plan(&settings.home, spec, run).ok() };
+    let driver = plan.and_then(|plan| plan.driver);
+    start_message(settings, spec, run, Plan { launch: Launch::Adopt { process, started_at }, driver })
+}
+
+fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, plan: Plan) -> StartMessage {
+    let backend = backend_of(settings, spec);
     let mut settle = settings.executables.settle.clone();
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
     });
     settle.push(RawText::from(spec.id.as_str()));
-    // A task whose driver cannot be named any more is refused before this, or was begun with one.
-    let driver = driver_of(settings, spec, run).ok().flatten();
+    // Limits of processes elsewhere are enforced there.
+    let resources = if backend.runs_here() { spec.limits.resources } else { Resources::default() };
     StartMessage {
-        version: if driver.is_some() { START_VERSION } else { PLAIN_START_VERSION },
+        version: if plan.driver.is_some() { START_VERSION } else { PLAIN_START_VERSION },
         task: spec.id.clone(),
-        launch,
+        launch: plan.launch,
         io: spec.io,
-        limits: limits_here(spec),
+        limits: Limits { resources, ..spec.limits.clone() },
         settle,
         // Tasks that an agent leaves behind move to the session that asked it.
         always_settle: spec.agent.is_some()
@@ -60,20 +72,14 @@ pub(super) fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
             || spec.trace.is_some_and(|trace| trace.is_exported()),
         ready,
         progress: spec.progress_fd,
-        leader_first: backend_of(spec).stop() == Stop::LeaderFirst,
+        leader_first: backend.stop() == Stop::LeaderFirst,
         log_header: spec.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: metadata(spec, run, &settings.redact, None),
-        driver,
+        driver: plan.driver,
         caller_cpu: None,
         confinement: None,
     }
-}
-
-/// Returns the limits that the supervisor enforces. Limits of processes elsewhere are enforced there.
-fn limits_here(spec: &TaskSpec) -> Limits {
-    let resources = if spec.place.has_driver() { Resources::default() } else { spec.limits.resources };
-    Limits { resources, ..spec.limits.clone() }
 }
 
 /// Returns the session that a task ends with, if any. Tasks of the default session end with none. The keeper of an

@@ -142,7 +142,7 @@ fn a_session_with_an_invalid_name_is_refused() {
     let mw = open(dir.path());
     for name in ["", "a\nb", "default", "x".repeat(201).as_str()] {
         let refused = mw.host(name).err().unwrap();
-        assert_eq!(refused.code(), "invalid", "{refused}");
+        assert_eq!(refused.code(), meanwhile::error::ErrorCode::Invalid, "{refused}");
     }
     assert_eq!(
         std::fs::read_dir(dir.path().join("sessions")).unwrap().count(),

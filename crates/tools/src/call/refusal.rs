@@ -37,7 +37,7 @@ impl CallRefusal {
         match self {
             Self::Argument { .. } => "invalid_argument",
             Self::NoBackground { .. } => "background_off",
-            Self::Engine(error) => error.code(),
+            Self::Engine(error) => error.code().as_str(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use meanwhile::Error;
+use meanwhile::error::ErrorClass;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -71,23 +72,19 @@ impl IntoResponse for Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let status = match &error {
-            Error::Invalid(_) => StatusCode::BAD_REQUEST,
-            Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) => StatusCode::NOT_FOUND,
-            Error::Denied(_) | Error::NoConsent { .. } | Error::NeedsApproval { .. } => StatusCode::FORBIDDEN,
-            Error::Ambiguous { .. }
-            | Error::NameLive { .. }
-            | Error::WrongState { .. }
-            | Error::Expired { .. }
-            | Error::Refused { .. }
-            | Error::Kept(_)
-            | Error::NoInput { .. }
-            | Error::NeverReady { .. } => StatusCode::CONFLICT,
-            Error::AtCapacity { .. } | Error::Unresponsive { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            Error::Spawn { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        let status = match error.class() {
+            ErrorClass::Invalid => StatusCode::BAD_REQUEST,
+            ErrorClass::NotFound => StatusCode::NOT_FOUND,
+            ErrorClass::Denied | ErrorClass::NeedsApproval => StatusCode::FORBIDDEN,
+            ErrorClass::Ambiguous | ErrorClass::Conflict => StatusCode::CONFLICT,
+            ErrorClass::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorClass::NoProgram
+            | ErrorClass::NotExecutable
+            | ErrorClass::NoDirectory
+            | ErrorClass::NotStarted => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorClass::Supervisor | ErrorClass::Storage => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.code(), error.to_string()).with_hint(error.hint())
+        Self::new(status, error.code().as_str(), error.to_string()).with_hint(error.hint())
     }
 }
 

@@ -346,7 +346,7 @@ pub(super) async fn kill(State(api): State<Arc<Api>>, Json(body): Json<KillBody>
     let killed = api.change(move |api| {
         let report = api.desk.kill_with(&body.ids, signal, body.grace_ms)?;
         let failure = |failure: &meanwhile::KillFailure| {
-            value!({"id": failure.id, "code": failure.error.code(), "detail": failure.error.to_string()})
+            value!({"id": failure.id, "code": failure.error.code().as_str(), "detail": failure.error.to_string()})
         };
         let failures: Vec<_> = report.failures.iter().map(failure).collect();
         json(&value!({"receipts": report.receipts, "failures": failures}))

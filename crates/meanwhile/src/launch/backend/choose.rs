@@ -8,13 +8,15 @@ use super::process::LocalProcess;
 use super::{Backend, BackendReport, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
+use crate::settings::Settings;
 
-fn choose<'a>(place: &'a Place, agent: Option<&AgentSpec>) -> Box<dyn Backend + 'a> {
+/// Returns the back-end of a place. `driver` is the command line for drivers, if there is one.
+fn choose<'a>(place: &'a Place, agent: Option<&AgentSpec>, driver: &'a [RawText]) -> Box<dyn Backend + 'a> {
     match (place, agent) {
         (Place::Process, None) => Box::new(LocalProcess { is_driver: false }),
         (Place::Process, Some(_)) => Box::new(LocalProcess { is_driver: true }),
         (Place::Mock, _) => Box::new(Mock),
-        (Place::Backend(place), _) => Box::new(Driven(place)),
+        (Place::Backend(place), _) => Box::new(Driven { place, driver }),
     }
 }
 
@@ -22,7 +24,7 @@ fn choose<'a>(place: &'a Place, agent: Option<&AgentSpec>) -> Box<dyn Backend + 
 #[must_use]
 pub fn backends() -> Vec<BackendReport> {
     let report = |place: Place| {
-        let backend = choose(&place, None);
+        let backend = choose(&place, None, &[]);
         let (capabilities, problem) = (backend.capabilities(), backend.probe().err());
         drop(backend);
         BackendReport { place, capabilities, problem }
@@ -33,20 +35,22 @@ pub fn backends() -> Vec<BackendReport> {
 /// Returns what tasks support at a place.
 #[must_use]
 pub fn capabilities_of(place: &Place) -> Capabilities {
-    choose(place, None).capabilities()
+    choose(place, None, &[]).capabilities()
 }
 
 /// Returns the back-end that a task was started in.
-pub(crate) fn backend_of(spec: &TaskSpec) -> Box<dyn Backend + '_> {
-    choose(&spec.place, spec.agent.as_deref())
+pub(crate) fn backend_of<'a>(settings: &'a Settings, spec: &'a TaskSpec) -> Box<dyn Backend + 'a> {
+    choose(&spec.place, spec.agent.as_deref(), &settings.backends.driver)
 }
 
 /// Refuses a request that its back-end cannot run. `driver` is the command line for drivers, if there is one.
 pub(crate) fn check_backend(request: &TaskRequest, driver: &[RawText]) -> Result<()> {
-    if request.place.has_driver() && driver.is_empty() {
-        return Err(no_driver(&request.place));
+    if let Place::Backend(place) = &request.place
+        && driver.is_empty()
+    {
+        return Err(no_driver(&place.name));
     }
-    let backend = choose(&request.place, request.agent.as_deref());
+    let backend = choose(&request.place, request.agent.as_deref(), driver);
     refuse_unsupported(request, backend.capabilities())?;
     backend.check(request)
 }

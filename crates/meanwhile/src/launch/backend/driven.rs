@@ -2,81 +2,86 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mw_model::wire::{DriverCommand, Launch, TASKS_DIR};
-use mw_model::{BackendKind, BackendPlace, Place, RawText, TaskSpec};
+use mw_model::{BackendKind, BackendPlace, RawText, TaskSpec};
 
 use super::process::environment;
-use super::{Backend, Capabilities};
+use super::{Backend, Capabilities, Plan};
 use crate::error::{Error, Result};
 use crate::launch::program::find_program;
 use crate::request::TaskRequest;
-use crate::settings::Settings;
 
-pub(super) struct Driven<'a>(pub(super) &'a BackendPlace);
+pub(super) struct Driven<'a> {
+    pub(super) place: &'a BackendPlace,
+    /// The command line of the drivers, if this program has any.
+    pub(super) driver: &'a [RawText],
+}
 
 impl Backend for Driven<'_> {
     fn capabilities(&self) -> Capabilities {
-        let kind = match &self.0.kind {
+        let kind = match &self.place.kind {
             BackendKind::Ssh(_) => Capabilities { signals: true, ..Capabilities::LEAST },
             // The processes of a container that already exists are not limited one by one.
             BackendKind::Container(place) if place.container.is_some() => Capabilities::LEAST,
             BackendKind::Container(_) => Capabilities { memory: true, cpus: true, ..Capabilities::LEAST },
         };
-        Capabilities { survives_reboot: matches!(self.0.kind, BackendKind::Ssh(_)), ..kind }
+        Capabilities { survives_reboot: matches!(self.place.kind, BackendKind::Ssh(_)), ..kind }
     }
 
     fn check(&self, request: &TaskRequest) -> Result<()> {
         if request.agent.is_some() {
-            let message = format!("agents cannot run on the back-end {}", self.0.name);
+            let message = format!("agents cannot run on the back-end {}", self.place.name);
             return Err(Error::invalid(message, "start the agent here, and let it start commands there"));
         }
         Ok(())
     }
 
-    fn plan(&self, spec: &TaskSpec, _: u32) -> Result<Launch> {
-        // The message names its driver instead.
-        Err(no_driver(&spec.place))
+    fn plan(&self, home: &Path, spec: &TaskSpec, run: u32) -> Result<Plan> {
+        let (program, argv) = self.program()?;
+        let home = std::path::absolute(home).unwrap_or_else(|_| home.to_owned());
+        let cwd: RawText = home.join(TASKS_DIR).join(spec.id.as_str()).as_os_str().as_bytes().into();
+        let argv = argv.iter().cloned().chain([RawText::from(run.to_string())]).collect();
+        let driver = DriverCommand { program, argv, env: environment(spec, run), cwd };
+        let DriverCommand { program, argv, env, cwd } = driver.clone();
+        Ok(Plan {
+            launch: Launch::Spawn { program, argv, env, cwd, umask: spec.umask },
+            driver: Some(driver),
+        })
+    }
+
+    fn runs_here(&self) -> bool {
+        false
     }
 
     fn probe(&self) -> Result<()> {
-        Ok(())
+        self.program().map(drop)
     }
 }
 
-/// Returns the driver of a task, if its back-end has one.
-pub(crate) fn driver_of(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<Option<DriverCommand>> {
-    if !spec.place.has_driver() {
-        return Ok(None);
+impl Driven<'_> {
+    /// Returns the path of the driver and its command line.
+    fn program(&self) -> Result<(RawText, &[RawText])> {
+        let [program, ..] = self.driver else { return Err(no_driver(&self.place.name)) };
+        let path = OsStr::from_bytes(program.as_bytes());
+        let program = find_program(path, None, Path::new("/")).map_err(|_| no_driver(&self.place.name))?;
+        Ok((program.as_os_str().as_bytes().into(), self.driver))
     }
-    let Some((program, words)) = settings.backends.driver.split_first() else {
-        return Err(no_driver(&spec.place));
-    };
-    let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
-    let directory = home.join(TASKS_DIR).join(spec.id.as_str());
-    let number = RawText::from(run.to_string());
-    let argv = [program.clone()].into_iter().chain(words.iter().cloned()).chain([number]);
-    let path: PathBuf = OsStr::from_bytes(program.as_bytes()).into();
-    let program = find_program(path.as_os_str(), None, Path::new("/")).map_err(|_| no_driver(&spec.place))?;
-    Ok(Some(DriverCommand {
-        program: program.as_os_str().as_bytes().into(),
-        argv: argv.collect(),
-        env: environment(spec, run),
-        cwd: directory.as_os_str().as_bytes().into(),
-    }))
 }
 
-pub(super) fn no_driver(place: &Place) -> Error {
+pub(super) fn no_driver(place: &str) -> Error {
     let message = format!(
         "background mode is not supported in this execution context: this program has no driver for the back-end {place}"
     );
-    Error::invalid(message, "start the task with mw")
+    Error::invalid(message, "start the task with a program that has drivers")
 }
 
 #[cfg(test)]
 mod tests {
-    use mw_model::{CommandSpec, SshPlace};
+    use std::path::PathBuf;
+
+    use mw_model::{CommandSpec, Place, SshPlace};
 
     use super::*;
     use crate::launch::backend::check_backend;

@@ -1,6 +1,8 @@
 //! What every back-end offers.
 
-use mw_model::wire::Launch;
+use std::path::Path;
+
+use mw_model::wire::{DriverCommand, Launch};
 use mw_model::{Place, TaskSpec};
 
 use crate::error::{Error, Result};
@@ -18,16 +20,37 @@ pub(crate) trait Backend: Sync {
     /// Refuses a request that could never run here, before anything is changed.
     fn check(&self, request: &TaskRequest) -> Result<()>;
 
-    /// Returns what a supervisor executes.
-    fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch>;
+    /// Returns what a supervisor executes for a task of this home.
+    fn plan(&self, home: &Path, spec: &TaskSpec, run: u32) -> Result<Plan>;
+
+    /// Returns whether commands run on this machine, where the supervisor confines and limits them.
+    fn runs_here(&self) -> bool {
+        true
+    }
 
     /// Returns how a task is asked to stop.
     fn stop(&self) -> Stop {
         Stop::Tree
     }
 
-    /// Checks whether tasks can run here now. An error says what is missing.
+    /// Checks whether this machine has what a start needs. An error says what is missing. Only the driver of a place
+    /// elsewhere can tell whether that place accepts tasks.
     fn probe(&self) -> Result<()>;
+}
+
+/// What a supervisor executes.
+pub(crate) struct Plan {
+    /// The program.
+    pub(crate) launch: Launch,
+    /// The driver that the supervisor executes again when it was killed; absent if the command runs on this machine.
+    pub(crate) driver: Option<DriverCommand>,
+}
+
+impl Plan {
+    /// A command that runs on this machine.
+    pub(super) const fn here(launch: Launch) -> Self {
+        Self { launch, driver: None }
+    }
 }
 
 /// A back-end and whether tasks can run there now.

@@ -3,11 +3,12 @@
 //! Each line of its standard input is printed. `exit N` ends it with that status, and the end of the input ends it
 //! with 0. It can be killed like any other task.
 
-use mw_model::wire::Launch;
+use std::path::Path;
+
 use mw_model::{DEFAULT_SHELL, Io, RawText, TaskSpec};
 
 use super::process::{execution, probe_shell};
-use super::{Backend, Capabilities};
+use super::{Backend, Capabilities, Plan};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
 
@@ -37,9 +38,9 @@ impl Backend for Mock {
         ))
     }
 
-    fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
+    fn plan(&self, _: &Path, spec: &TaskSpec, run: u32) -> Result<Plan> {
         let argv = ["mock", "-c", SCRIPT].map(RawText::from).to_vec();
-        Ok(execution(spec, run, RawText::from(DEFAULT_SHELL), argv))
+        Ok(Plan::here(execution(spec, run, RawText::from(DEFAULT_SHELL), argv)))
     }
 
     fn probe(&self) -> Result<()> {

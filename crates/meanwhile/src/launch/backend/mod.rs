@@ -15,8 +15,7 @@ mod process;
 
 pub(crate) use choose::{backend_of, check_backend};
 pub use choose::{backends, capabilities_of};
-pub(crate) use driven::driver_of;
-pub(crate) use interface::Stop;
 pub use interface::{BackendReport, Capabilities};
+pub(crate) use interface::{Plan, Stop};
 
 use interface::Backend;

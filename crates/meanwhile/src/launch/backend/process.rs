@@ -1,13 +1,14 @@
 //! A local process: the command itself, or the driver that talks to an agent.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use mw_model::wire::Launch;
 use mw_model::{
     DEFAULT_SHELL, EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskSpec, TaskTrace,
 };
 
-use super::{Backend, Capabilities, Stop};
+use super::{Backend, Capabilities, Plan, Stop};
 use crate::confine::keeps_variable;
 use crate::error::{Error, Result};
 use crate::launch::program::program_of;
@@ -33,10 +34,10 @@ impl Backend for LocalProcess {
         program_of(&request.command, path_in(&request.env), &cwd).map(|_| ())
     }
 
-    fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
+    fn plan(&self, _: &Path, spec: &TaskSpec, run: u32) -> Result<Plan> {
         // The program is looked up in the task's own PATH.
         let program = program_of(&spec.command, path_in(&spec.env), &spec.cwd)?;
-        Ok(execution(spec, run, program, spec.command.argv()))
+        Ok(Plan::here(execution(spec, run, program, spec.command.argv())))
     }
 
     fn probe(&self) -> Result<()> {
