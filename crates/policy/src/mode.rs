@@ -53,13 +53,28 @@ impl Mode {
         }
     }
 
-    /// Returns the stricter of two modes, or `ci` for `plan` and `ci`.
+    /// Returns the other mode if it is stricter. `plan` and `ci` do not replace each other, because each would allow something
+    /// that the first one does not.
     #[must_use]
-    pub fn or_stricter(self, other: Self) -> Self {
-        if Self::ALL.into_iter().find(|mode| [self, other].contains(mode)) == Some(other) {
-            other
-        } else {
-            self
+    pub const fn or_stricter(self, other: Self) -> Self {
+        if other.strictness() > self.strictness() { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_replaced_only_by_a_stricter_one() {
+        for (own, other, expected) in [
+            (Mode::Dangerous, Mode::Safe, Mode::Safe),
+            (Mode::Safe, Mode::Auto, Mode::Safe),
+            (Mode::Safe, Mode::Plan, Mode::Plan),
+            (Mode::Plan, Mode::Ci, Mode::Plan),
+            (Mode::Ci, Mode::Plan, Mode::Ci),
+        ] {
+            assert_eq!(own.or_stricter(other), expected, "{} beside {}", own.name(), other.name());
         }
     }
 }

@@ -15,6 +15,6 @@ pub mod guard;
 pub mod page;
 pub mod serve;
 
-pub use api::{AgentInfo, AllowAlways, Api, Options};
+pub use api::{AddRule, AgentInfo, AllowAlways, Api, Options};
 pub use guard::{Browsers, Guard, Key, Place, Token};
 pub use serve::Listening;

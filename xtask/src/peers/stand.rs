@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -76,8 +76,7 @@ impl Stand {
     pub(super) fn try_call(&self, program: &Path, words: &[&str]) -> Outcome<(Call, bool)> {
         let out = OpenOptions::new().create(true).append(true).open(&self.replies)?;
         let before = out.metadata()?.len();
-        let mut command = Command::new(program);
-        command.args(words).env_clear().envs(self.environment.iter().map(|(a, b)| (a, b)));
+        let mut command = self.command(program, words);
         command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
         let at = wall_clock();
         let begun = Instant::now();
@@ -92,6 +91,23 @@ impl Stand {
         replies.read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         Ok((Call { at, took, text }, status?.success()))
+    }
+
+    /// Starts a program that stays and answers requests on pipes.
+    pub(super) fn open(&self, program: &Path, words: &[&str]) -> Outcome<Child> {
+        let mut command = self.command(program, words);
+        Ok(command
+            .current_dir(&self.dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?)
+    }
+
+    fn command(&self, program: &Path, words: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(words).env_clear().envs(self.environment.iter().map(|(a, b)| (a, b)));
+        command
     }
 
     /// Runs a command that must succeed.

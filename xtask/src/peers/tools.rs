@@ -15,6 +15,8 @@ pub(super) struct Tools {
     pub(super) bare: PathBuf,
     /// The directory with `mw` and the executables next to it.
     pub(super) mw: PathBuf,
+    /// The directory with the scripts of [`super::systems`].
+    pub(super) scripts: PathBuf,
     /// The watchdog of commands.
     pub(super) watchdog: Watchdog,
 }
@@ -35,7 +37,7 @@ impl Tools {
             };
             fs::copy(&from, folder.join(name)).map_err(|source| Failure::File { path: from, source })?;
         }
-        Ok(Self { bare, mw: folder, watchdog: Watchdog::new() })
+        Ok(Self { bare, mw: folder, scripts: root.join("benches"), watchdog: Watchdog::new() })
     }
 }
 

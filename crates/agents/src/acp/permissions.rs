@@ -63,19 +63,14 @@ impl PolicyPermissions {
         }
     }
 
-    /// Returns the current policy: the host of the session may have changed the mode. If its setting cannot be read,
-    /// nothing is allowed.
-    fn policy(&self) -> Policy {
-        let mode = match self.home.with(|runtime| runtime.approvals().session_policy(&self.session)) {
-            Ok(Some(session_policy)) => session_policy.mode_beside(self.policy.mode),
-            Ok(None) => self.policy.mode,
-            Err(_) => Mode::Ci,
-        };
-        Policy { mode, ..self.policy.clone() }
+    /// Returns the current policy: the host of the session may have changed the mode.
+    fn policy(&self) -> Result<Policy, Error> {
+        let stored = self.home.with(|runtime| runtime.approvals().session_policy(&self.session))?;
+        let mode = stored.map_or(self.policy.mode, |stored| stored.mode_beside(self.policy.mode));
+        Ok(Policy { mode, ..self.policy.clone() })
     }
 
-    fn verdict(&self, asked: &Operation) -> Verdict {
-        let policy = self.policy();
+    fn verdict(&self, policy: &Policy, asked: &Operation) -> Verdict {
         match asked {
             Operation::Command { command, cwd, env } => {
                 policy.verdict(runs(), Some(command), cwd.as_ref().unwrap_or(&self.cwd), env)
@@ -96,8 +91,8 @@ impl PolicyPermissions {
     }
 
     /// Asks for approval, and waits for the answer as long as the request stays open.
-    fn propose(&self, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
-        let gated_call = GatedCall { tool: runs(), policy: &self.policy(), asker: &Nobody };
+    fn propose(&self, policy: &Policy, asked: &Operation, verdict: &Verdict) -> Result<(), Error> {
+        let gated_call = GatedCall { tool: runs(), policy, asker: &Nobody };
         let Operation::Command { command, cwd, env } = asked else {
             let text = asked.to_string();
             return self
@@ -122,9 +117,13 @@ fn runs() -> Tool {
 
 impl PolicyPermissions {
     /// Decides. If a person must be asked, `is_approved` is called first: it says whether the same was already approved.
-    /// An error is the reason for a denial, for people and models.
+    /// An error is the reason for a denial, for people and models. Nothing is allowed if the policy cannot be read.
     pub(crate) fn ask(&self, asked: &Operation, is_approved: impl FnOnce() -> bool) -> Result<(), String> {
-        let verdict = self.verdict(asked);
+        let unreadable = |error: Error| {
+            format!("denied: the policy of the session {} cannot be read: {error}", self.session)
+        };
+        let policy = self.policy().map_err(unreadable)?;
+        let verdict = self.verdict(&policy, asked);
         match verdict.decision {
             Decision::Allow => Ok(()),
             Decision::Deny => {
@@ -132,14 +131,15 @@ impl PolicyPermissions {
                 Err(format!("denied: {}", reasons.join("; ")))
             }
             Decision::Ask if is_approved() => Ok(()),
-            Decision::Ask => self.propose(asked, &verdict).map_err(|error| error.to_string()),
+            Decision::Ask => self.propose(&policy, asked, &verdict).map_err(|error| error.to_string()),
         }
     }
 
     /// Waits for the answer to a request that the agent itself has written to the store; `asking` is called before. The
     /// agent reads the answer there. Returns false if no person has to be asked or the request is not open.
     pub(crate) fn await_own(&self, asked: &Operation, question: &ProposalId, asking: impl FnOnce()) -> bool {
-        if self.verdict(asked).decision != Decision::Ask {
+        let Ok(policy) = self.policy() else { return false };
+        if self.verdict(&policy, asked).decision != Decision::Ask {
             return false;
         }
         // Only a request that is open in the store can be answered by a person.
@@ -149,7 +149,6 @@ impl PolicyPermissions {
         }
         asking();
         // The agent itself reads the answer, and notices if the store fails.
-        let policy = self.policy();
         let _ = self.home.with(|runtime| runtime.approvals().await_answer(question, &policy));
         true
     }
@@ -158,7 +157,8 @@ impl PolicyPermissions {
     pub(crate) fn minds_environment(&self, asked: &Operation) -> bool {
         match asked {
             Operation::Command { command, cwd, env } if !env.is_empty() => {
-                let (policy, cwd) = (self.policy(), cwd.as_ref().unwrap_or(&self.cwd));
+                let Ok(policy) = self.policy() else { return true };
+                let cwd = cwd.as_ref().unwrap_or(&self.cwd);
                 let judged = |env| policy.verdict(runs(), Some(command), cwd, env).reasons;
                 judged(env) != judged(&[])
             }

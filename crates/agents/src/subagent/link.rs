@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use meanwhile::Scope;
 use meanwhile::engine::{
@@ -21,6 +21,8 @@ use crate::acp::process::{AgentProcess, GOODBYE, Start};
 
 /// How long a keeper may take to start.
 const KEEPER_START_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often it is tried whether a keeper has started.
+const KEEPER_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A connection to an agent.
 pub(super) enum AgentLink {
@@ -62,15 +64,26 @@ impl AgentLink {
                 options.child_env(),
             )
         };
-        let task =
-            runtime.starts().start(&request).map_err(|error| failed(error.to_string()))?.task.id.to_string();
-        let deadline = Instant::now() + KEEPER_START_TIMEOUT;
-        loop {
-            match runtime.agents().lingering_agent(&options.task) {
-                Ok(stream) => return Self::over(stream, Some(task)),
-                Err(error) if Instant::now() > deadline => return Err(failed(error.to_string())),
-                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        let keeper = runtime.starts().start(&request).map_err(|error| failed(error.to_string()))?.task.id;
+        let connect = || runtime.agents().lingering_agent(&options.task);
+        let mut connected = connect();
+        let wait = WaitRequest {
+            timeout: Some(KEEPER_START_TIMEOUT),
+            poll_interval: Some(KEEPER_INTERVAL),
+            ..exit_of(keeper.clone())
+        };
+        let until_connected = |_: &[_]| {
+            connected = connect();
+            connected.is_err()
+        };
+        let waited = runtime.reader().wait_with(&wait, until_connected);
+        let waited = waited.map_err(|error| failed(error.to_string()))?;
+        match (connected, waited.tasks.first().filter(|_| !waited.timed_out)) {
+            (Ok(stream), _) => Self::over(stream, Some(keeper.to_string())),
+            (Err(_), Some(ended)) => {
+                Err(failed(format!("its task {keeper} has ended ({})", ended.status.word())))
             }
+            (Err(error), None) => Err(failed(error.to_string())),
         }
     }
 
@@ -137,13 +150,17 @@ fn end_keeper(runtime: &Runtime, task: &str) {
     if runtime.live().kill(task, &Scope::All, &request).is_err()
         && let Ok(id) = runtime.lookup().resolve(task, &Scope::All)
     {
-        let wait = WaitRequest {
-            tasks: vec![id],
-            any: false,
-            condition: Condition::Exit,
-            timeout: Some(GOODBYE),
-            poll_interval: None,
-        };
-        let _ = runtime.reader().wait(&wait);
+        let _ = runtime.reader().wait(&WaitRequest { timeout: Some(GOODBYE), ..exit_of(id) });
+    }
+}
+
+/// A wait for the end of a task.
+fn exit_of(id: TaskId) -> WaitRequest {
+    WaitRequest {
+        tasks: vec![id],
+        any: false,
+        condition: Condition::Exit,
+        timeout: None,
+        poll_interval: None,
     }
 }

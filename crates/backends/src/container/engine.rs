@@ -71,13 +71,18 @@ impl Engine {
         Ok(format!("{name} {}", version["Version"].as_str().unwrap_or("of unknown version")))
     }
 
+    /// Returns whether the engine is Podman; false if it does not answer.
+    pub(super) fn is_podman(&self) -> bool {
+        self.ask("GET", "/version", None).is_ok_and(|(_, version)| is_podman(&version))
+    }
+
     pub(super) fn has_image(&self, image: &str) -> Result<bool> {
         Ok(self.ask("GET", &format!("/images/{image}/json"), None)?.0 == 200)
     }
 
     /// Pulls an image.
     pub(super) fn pull(&self, image: &str) -> Result<()> {
-        let path = format!("{VERSION}/images/create?fromImage={}", encoded(image));
+        let path = format!("{VERSION}/images/create?fromImage={}", encoded(&with_tag(image)));
         let request = Request { method: "POST", path: &path, body: None, upgrade: false, timeout: None };
         let answer = send(&self.socket, &request).map_err(|error| self.unreachable(&error))?;
         let status = answer.status;
@@ -201,6 +206,12 @@ impl Engine {
     }
 }
 
+/// Returns an image with a tag: without one, the engine would pull all of them.
+fn with_tag(image: &str) -> String {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    if name.contains([':', '@']) { image.to_owned() } else { format!("{image}:latest") }
+}
+
 fn is_podman(version: &Value) -> bool {
     version["Components"][0]["Name"].as_str().is_some_and(|name| name.starts_with("Podman"))
 }
@@ -228,4 +239,18 @@ fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tag_is_pulled() {
+        assert_eq!(with_tag("node"), "node:latest");
+        assert_eq!(with_tag("box:5000/me/node"), "box:5000/me/node:latest");
+        for whole in ["node:22", "box:5000/node:22", "node@sha256:0123"] {
+            assert_eq!(with_tag(whole), whole);
+        }
+    }
 }

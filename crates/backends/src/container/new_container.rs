@@ -9,6 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mw_model::signal::SIGKILL;
 use mw_model::wire::{PLACE_FILE, PlaceEnd, PlaceRecord, PlaceStep};
 use mw_model::{ContainerPlace, Exit, RawText, ResourceLimit};
 use serde_json::{Value, json};
@@ -27,7 +28,6 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The pause between two looks at the output, at first and at most.
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-const SIGKILL: i32 = 9;
 
 /// What wakes a driver.
 enum Event {
@@ -66,7 +66,7 @@ impl NewContainer {
             Ok(id) => id,
             Err(_) if self.place.pull_missing => {
                 job.record_note(Some(&format!("pulling the image {image}")));
-                self.engine.pull(image)?;
+                self.pull(image, signals)?;
                 let created = self.engine.create(&name, &container)?;
                 created.map_err(|_| {
                     PlaceError::Refused(format!("the image {image} is missing after its pull"))
@@ -81,6 +81,25 @@ impl NewContainer {
         job.record.job = Some(id.clone());
         job.write()?;
         Ok(id)
+    }
+
+    /// Pulls the image. A kill does not wait for the end of it.
+    fn pull(&self, image: &str, signals: &Signals) -> Result<()> {
+        let (sender, done) = channel();
+        let (engine, name) = (self.engine.clone(), image.to_owned());
+        thread::spawn(move || sender.send(engine.pull(&name)));
+        loop {
+            match done.recv_timeout(LONGEST_PAUSE) {
+                Ok(pulled) => return pulled,
+                Err(_) if !signals.all().is_empty() => {
+                    return Err(PlaceError::Refused("it was killed while its image was pulled".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PlaceError::Unreachable("the pull has ended without a result".to_owned()));
+                }
+            }
+        }
     }
 
     fn description(&self, job: &Job, image: &str, files: &SharedFiles) -> Value {
@@ -156,7 +175,7 @@ impl NewContainer {
     fn follow(&self, job: &mut Job, output: &mut Output, signals: &Signals, id: &str) -> Result<()> {
         let (sender, events) = channel();
         let for_signals = sender.clone();
-        Signals::on_wake_up(move || for_signals.send(Event::Signals).is_ok())
+        let _wake_up = Signals::on_wake_up(move || for_signals.send(Event::Signals).is_ok())
             .map_err(PlaceError::files("cannot wait for signals"))?;
         wait_in_thread(self.engine.clone(), id.to_owned(), sender);
         let files = SharedFiles::of(job.run);
@@ -215,7 +234,7 @@ impl Attempt for NewContainer {
                     if let Some(message) = files.why_not_started() {
                         return Ok(PlaceEnd::NotStarted { message });
                     }
-                    return Ok(end_of(&state, &signals.all()));
+                    return Ok(end_of(&state, &signals.all(), || self.engine.is_podman()));
                 }
                 "removing" => return Err(PlaceError::Lost("its container is being removed".to_owned())),
                 // The engine was restarted.
@@ -233,12 +252,13 @@ impl Attempt for NewContainer {
     }
 }
 
-/// Returns how a container has ended. Engines report a signal as an exit code above 128.
-fn end_of(state: &ContainerState, sent: &[i32]) -> PlaceEnd {
+/// Returns how a container has ended. Engines report a signal as an exit code above 128. Podman does not say that memory ran out,
+/// so there a SIGKILL that was not sent counts as that.
+fn end_of(state: &ContainerState, sent: &[i32], is_podman: impl FnOnce() -> bool) -> PlaceEnd {
     let number = state.exit_code - 128;
     let is_killed = number == SIGKILL;
-    // Podman does not say that memory ran out.
-    let is_out_of_memory = state.oom_killed || (is_killed && !sent.contains(&SIGKILL));
+    let may_lack_memory = state.memory.is_some() && is_killed && !sent.contains(&SIGKILL);
+    let is_out_of_memory = state.oom_killed || (may_lack_memory && is_podman());
     let limit = state.memory.filter(|_| is_out_of_memory).map(ResourceLimit::Memory);
     let is_ours = sent.contains(&number) || limit.is_some() && is_killed;
     let exit = if is_ours { Exit::Signal { number, core: false } } else { Exit::Code(state.exit_code) };
@@ -288,12 +308,18 @@ mod tests {
     fn an_exit_code_is_a_signal_only_if_it_was_sent_or_memory_ran_out() {
         let killed = Exit::Signal { number: 9, core: false };
         let ended = |exit, limit| PlaceEnd::Ended { exit, limit };
-        assert_eq!(end_of(&state(137, false, None), &[]), ended(Exit::Code(137), None));
-        assert_eq!(end_of(&state(137, false, None), &[15, 9]), ended(killed.clone(), None));
-        assert_eq!(end_of(&state(137, false, Some(64)), &[9]), ended(killed.clone(), None));
+        let podman = || true;
+        assert_eq!(end_of(&state(137, false, None), &[], podman), ended(Exit::Code(137), None));
+        assert_eq!(end_of(&state(137, false, None), &[15, 9], podman), ended(killed.clone(), None));
+        assert_eq!(end_of(&state(137, false, Some(64)), &[9], podman), ended(killed.clone(), None));
         let limit = Some(ResourceLimit::Memory(64));
-        assert_eq!(end_of(&state(137, true, Some(64)), &[]), ended(killed.clone(), limit));
-        assert_eq!(end_of(&state(137, false, Some(64)), &[]), ended(killed, limit));
-        assert_eq!(end_of(&state(7, false, Some(64)), &[]), ended(Exit::Code(7), None));
+        assert_eq!(end_of(&state(137, true, Some(64)), &[], podman), ended(killed.clone(), limit));
+        assert_eq!(end_of(&state(137, false, Some(64)), &[], podman), ended(killed, limit));
+        assert_eq!(
+            end_of(&state(137, false, Some(64)), &[], || false),
+            ended(Exit::Code(137), None),
+            "Docker says whether memory ran out"
+        );
+        assert_eq!(end_of(&state(7, false, Some(64)), &[], podman), ended(Exit::Code(7), None));
     }
 }

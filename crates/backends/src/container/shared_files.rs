@@ -1,8 +1,11 @@
 //! The files that a container and this machine share: what the command prints, and whether it was executed.
 
 use std::fs::{self, File, Permissions};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::driver::{Output, Stream};
 use crate::error::{PlaceError, Result};
@@ -14,6 +17,8 @@ const WRAPPER: &str = ": >/.meanwhile/begun
 command -v \"$1\" >/dev/null 2>&1 || { printf %s \"$1\" >/.meanwhile/missing; exit 127; }
 exec \"$@\" >>/.meanwhile/stdout 2>>/.meanwhile/stderr";
 const CHUNK: usize = 256 << 10;
+/// How much of the name of a missing program is shown.
+const MAX_NAME: u64 = 4096;
 
 /// The files of one run, in the task's directory.
 pub(super) struct SharedFiles {
@@ -56,7 +61,7 @@ impl SharedFiles {
         let mut found = false;
         for (stream, name) in [(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")] {
             let failed = || PlaceError::files("cannot read the output");
-            let file = File::open(self.directory.join(name)).map_err(failed())?;
+            let file = self.open(name).map_err(failed())?;
             let mut bytes = vec![0; CHUNK];
             let count = file.read_at(&mut bytes, output.offset(stream)).map_err(failed())?;
             if count > 0 {
@@ -72,11 +77,45 @@ impl SharedFiles {
         if !self.directory.join("begun").exists() {
             return Some("the image has no /bin/sh, which keeps the output of the command".to_owned());
         }
-        let missing = fs::read(self.directory.join("missing")).ok()?;
+        let mut missing = Vec::new();
+        self.open("missing").ok()?.take(MAX_NAME).read_to_end(&mut missing).ok()?;
         Some(format!("there is no program {} in the image", String::from_utf8_lossy(&missing)))
+    }
+
+    /// Opens a file for reading. The container can replace it: a link could name any file of this machine, and a FIFO would block
+    /// this process, so only a regular file is read.
+    fn open(&self, name: &str) -> io::Result<File> {
+        let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(self.directory.join(name), how, Mode::empty())?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     pub(super) fn remove(&self) {
         let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_or_a_fifo_that_the_container_made_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let files = SharedFiles { directory: place.path().to_owned() };
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("secret"), "of this machine").unwrap();
+        fs::write(at("begun"), "").unwrap();
+        symlink(at("secret"), at("stdout")).unwrap();
+        symlink(at("secret"), at("missing")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("stderr"), Mode::RUSR | Mode::WUSR).unwrap();
+        assert!(files.open("stdout").is_err());
+        assert!(files.open("stderr").is_err());
+        assert_eq!(files.why_not_started(), None);
+        fs::remove_file(at("missing")).unwrap();
+        fs::write(at("missing"), "nothing").unwrap();
+        assert!(files.why_not_started().is_some_and(|why| why.contains("nothing")));
     }
 }

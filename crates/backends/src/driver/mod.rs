@@ -9,4 +9,4 @@ pub(crate) use job::Job;
 pub(crate) use output::{Output, Stream};
 pub(crate) use run::Attempt;
 pub use run::run_driver;
-pub(crate) use signals::Signals;
+pub(crate) use signals::{Signals, WakeUp};

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use mw_model::wire::PLACE_SIGNALS_FILE;
+use signal_hook::SigId;
 
 /// The signals for one run.
 pub(crate) struct Signals {
@@ -29,15 +30,25 @@ impl Signals {
         complete.lines().filter_map(read).collect()
     }
 
-    /// Calls a function from another thread whenever the supervisor wakes this process.
-    pub(crate) fn on_wake_up(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
+    /// Calls a function from another thread whenever the supervisor wakes this process, until the result is dropped.
+    pub(crate) fn on_wake_up(mut act: impl FnMut() -> bool + Send + 'static) -> io::Result<WakeUp> {
         let (mut reader, writer) = UnixStream::pair()?;
         writer.set_nonblocking(true)?;
-        signal_hook::low_level::pipe::register(signal_hook::consts::SIGURG, writer)?;
+        let handler = signal_hook::low_level::pipe::register(signal_hook::consts::SIGURG, writer)?;
         thread::spawn(move || {
             let mut bytes = [0; 64];
             while reader.read(&mut bytes).is_ok_and(|count| count > 0) && act() {}
         });
-        Ok(())
+        Ok(WakeUp(handler))
+    }
+}
+
+/// A function that is called when the supervisor wakes this process.
+pub(crate) struct WakeUp(SigId);
+
+impl Drop for WakeUp {
+    fn drop(&mut self) {
+        // This closes the pipe, which ends the thread.
+        signal_hook::low_level::unregister(self.0);
     }
 }

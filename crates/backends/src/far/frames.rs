@@ -16,11 +16,20 @@ pub(super) enum Frame {
     /// A part of the output.
     Data(Stream, Vec<u8>),
     /// The command has ended.
-    Ended(Exit),
+    Ended(FarEnd),
     /// Nothing is known about the end, and never will be.
     Gone(String),
     /// The connection lives.
     Beat,
+}
+
+/// How the command ended, as the far side knows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum FarEnd {
+    /// The wait status of the system, or why there is none.
+    Exact(Exit),
+    /// The status of a shell, where a signal looks like a code above 128.
+    ShellCode(i32),
 }
 
 /// Reads the next frame. An end of the connection is an error.
@@ -36,7 +45,7 @@ pub(super) fn read_frame(from: &mut impl BufRead) -> io::Result<Frame> {
     };
     let (stream, len) = match word {
         "." => return Ok(Frame::Beat),
-        "X" => return exit_of(rest).map(Frame::Ended).ok_or_else(|| odd(&line)),
+        "X" => return end_of(rest).map(Frame::Ended).ok_or_else(|| odd(&line)),
         "G" => return Ok(Frame::Gone(rest.to_owned())),
         "O" => data(Stream::Stdout)?,
         "E" => data(Stream::Stderr)?,
@@ -62,20 +71,19 @@ fn odd(line: &str) -> io::Error {
 }
 
 /// Interprets a status as `keep.sh` writes it.
-fn exit_of(status: &str) -> Option<Exit> {
+fn end_of(status: &str) -> Option<FarEnd> {
     let (word, number) = status.split_once(' ')?;
     let number: i32 = number.trim().parse().ok()?;
-    Some(match word {
-        // A wait status of the system.
+    Some(FarEnd::Exact(match word {
         "wait" if number & 0x7f == 0 => Exit::Code((number >> 8) & 0xff),
         "wait" => Exit::Signal { number: number & 0x7f, core: number & 0x80 != 0 },
-        // Without perl, a signal looks like a code above 128.
-        "code" => Exit::Code(number),
+        // Without perl.
+        "code" => return Some(FarEnd::ShellCode(number)),
         "fenced" => {
             Exit::Unknown("a later run of the task was started there and has ended this one".to_owned())
         }
         _ => return None,
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -89,18 +97,19 @@ mod tests {
         assert_eq!(next(), Frame::Beat);
         assert_eq!(next(), Frame::Data(Stream::Stdout, b"a\nb".to_vec()));
         assert_eq!(next(), Frame::Data(Stream::Stderr, b"x".to_vec()));
-        assert_eq!(next(), Frame::Ended(Exit::Code(7)));
+        assert_eq!(next(), Frame::Ended(FarEnd::Exact(Exit::Code(7))));
         assert!(read_frame(&mut sent).is_err(), "the end of the connection says nothing about the task");
     }
 
     #[test]
     fn a_signal_is_told_from_an_exit_code_above_128() {
-        assert_eq!(exit_of("wait 9"), Some(Exit::Signal { number: 9, core: false }));
-        assert_eq!(exit_of("wait 139"), Some(Exit::Signal { number: 11, core: true }));
-        assert_eq!(exit_of("wait 35072"), Some(Exit::Code(137)));
-        assert_eq!(exit_of("code 137"), Some(Exit::Code(137)));
-        assert!(matches!(exit_of("fenced 9"), Some(Exit::Unknown(_))));
-        assert_eq!(exit_of("wait"), None);
+        let exact = |exit| Some(FarEnd::Exact(exit));
+        assert_eq!(end_of("wait 9"), exact(Exit::Signal { number: 9, core: false }));
+        assert_eq!(end_of("wait 139"), exact(Exit::Signal { number: 11, core: true }));
+        assert_eq!(end_of("wait 35072"), exact(Exit::Code(137)));
+        assert_eq!(end_of("code 137"), Some(FarEnd::ShellCode(137)));
+        assert!(matches!(end_of("fenced 9"), Some(FarEnd::Exact(Exit::Unknown(_)))));
+        assert_eq!(end_of("wait"), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ else
     command -v "$P" >/dev/null 2>&1 || { echo "mw refused there is no program $P there"; exit; }
     # Earlier runs end themselves when they see a higher number.
     echo "$N" >"$T/lease.$N" && mv "$T/lease.$N" "$T/lease" || { echo "mw refused cannot write to $T"; exit; }
-    # Whoever makes this directory starts the run; it is complete when it gets its name.
+    # Only the process that creates R starts the run. The files are moved in afterwards.
     X=$T/new-$N-$$
     mkdir "$X" && printf %s "$C" >"$X/command" && printf %s "$K" >"$X/keep" && : >"$X/stdout" && : >"$X/stderr" ||
         { rm -rf "$X"; echo "mw refused cannot write to $T"; exit; }

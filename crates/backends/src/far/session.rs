@@ -8,10 +8,10 @@ use std::time::Duration;
 use mw_model::Exit;
 use mw_model::wire::{PlaceEnd, PlaceStep};
 
-use super::frames::{Frame, read_frame, read_line};
+use super::frames::{FarEnd, Frame, read_frame, read_line};
 use super::script::{self, HELLO};
 use super::transport::{Connection, Transport};
-use crate::driver::{Job, Output, Signals, Stream};
+use crate::driver::{Job, Output, Signals, Stream, WakeUp};
 use crate::error::{PlaceError, Result};
 
 /// How often signals that could not be delivered are tried again.
@@ -69,7 +69,7 @@ impl<T: Transport> FarSide<'_, T> {
             .and_then(|()| connection.input.flush())
             .map_err(|error| broken(&connection, &error.to_string()))?;
         let (sender, events) = sync_channel(WAITING_FRAMES);
-        wake_on_signals(sender.clone())?;
+        let _wake_up = wake_on_signals(sender.clone())?;
         read_in_thread(reader, sender);
         job.record_note(None);
         self.follow(job, output, signals, (&connection, &events), &run_dir)
@@ -122,8 +122,8 @@ impl<T: Transport> FarSide<'_, T> {
             };
             match event {
                 Event::Frame(Frame::Data(stream, bytes)) => output.write(stream, &bytes)?,
-                Event::Frame(Frame::Ended(exit)) => {
-                    let end = PlaceEnd::Ended { exit: by_our_signal(exit, &signals.all()), limit: None };
+                Event::Frame(Frame::Ended(end)) => {
+                    let end = PlaceEnd::Ended { exit: exit_of(end, &signals.all()), limit: None };
                     job.record_end(end.clone())?;
                     // The open connection makes this fast.
                     self.clean_up(job);
@@ -175,11 +175,14 @@ impl<T: Transport> FarSide<'_, T> {
     }
 }
 
-/// Without perl, the far side reports a signal as an exit code above 128. One that was sent is recognised.
-fn by_our_signal(exit: Exit, sent: &[i32]) -> Exit {
-    match exit {
-        Exit::Code(code) if sent.contains(&(code - 128)) => Exit::Signal { number: code - 128, core: false },
-        exit => exit,
+/// Returns how the command ended. A signal that was sent is recognised in the status of a shell.
+fn exit_of(end: FarEnd, sent: &[i32]) -> Exit {
+    match end {
+        FarEnd::Exact(exit) => exit,
+        FarEnd::ShellCode(code) if sent.contains(&(code - 128)) => {
+            Exit::Signal { number: code - 128, core: false }
+        }
+        FarEnd::ShellCode(code) => Exit::Code(code),
     }
 }
 
@@ -187,7 +190,7 @@ fn broken(connection: &Connection, why: &str) -> PlaceError {
     PlaceError::Unreachable((connection.diagnosis)().unwrap_or_else(|| why.to_owned()))
 }
 
-fn wake_on_signals(sender: SyncSender<Event>) -> Result<()> {
+fn wake_on_signals(sender: SyncSender<Event>) -> Result<WakeUp> {
     Signals::on_wake_up(move || sender.send(Event::Signals).is_ok())
         .map_err(PlaceError::files("cannot wait for signals"))
 }

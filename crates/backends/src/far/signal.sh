@@ -9,16 +9,25 @@ marked() {
         done
     fi 2>/dev/null
 }
+# The process group of a process.
+group_of() {
+    read -r stat <"/proc/$1/stat" || return
+    # After the name, which may contain anything: state, parent, group.
+    set -- ${stat##*) }
+    echo "$3"
+} 2>/dev/null
 deliver() {
     found=
+    group=none
     if [ -f "$R/leader" ] && [ ! -f "$R/status" ]; then
         read -r leader <"$R/leader"
-        kill -"$G" -- "-$leader" 2>/dev/null || kill -"$G" "$leader" 2>/dev/null
+        if kill -"$G" -- "-$leader" 2>/dev/null; then group=$leader; else kill -"$G" "$leader" 2>/dev/null; fi
     fi
     for file in $(marked); do
         pid=${file#/proc/}
         pid=${pid%/environ}
-        [ "${leader:-}" = "$pid" ] || kill -"$G" "$pid" 2>/dev/null
+        # Each process gets the signal once: many programs take a second SIGINT as "at once".
+        [ "$leader" = "$pid" ] || [ "$(group_of "$pid")" = "$group" ] || kill -"$G" "$pid" 2>/dev/null
         found=yes
     done
 }

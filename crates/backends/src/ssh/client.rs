@@ -1,6 +1,8 @@
 //! `ssh` processes.
 
+use std::fs::{self, DirBuilder};
 use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,8 +23,8 @@ const MESSAGES_TIMEOUT: Duration = Duration::from_millis(300);
 /// Starts `ssh` processes for one destination.
 pub(crate) struct SshClient {
     words: Vec<String>,
-    /// The socket over which the connections of one driver share one login.
-    own_socket: Option<PathBuf>,
+    /// The directory with the socket over which the connections of one driver share one login.
+    own_directory: Option<PathBuf>,
 }
 
 impl SshClient {
@@ -31,10 +33,7 @@ impl SshClient {
         let mut words = vec!["-T".to_owned()];
         words.extend(place.options.iter().cloned());
         let has_master = has_own_master(&words, &place.host);
-        let own_socket = owner.filter(|_| !has_master).map(|owner| {
-            // The path of a socket must be short.
-            std::env::temp_dir().join(format!("mw-ssh-{}-{owner}", std::process::id()))
-        });
+        let own_directory = owner.filter(|_| !has_master).and_then(private_directory);
         let mut set = |option: &str| words.extend(["-o".to_owned(), option.to_owned()]);
         // Nobody can answer questions, and a lost connection must be noticed.
         set("BatchMode=yes");
@@ -43,16 +42,25 @@ impl SshClient {
         set("ServerAliveCountMax=3");
         // Our connections use the user's master, but never become one: it would end with the task.
         set("ControlPersist=no");
-        match &own_socket {
-            Some(socket) => {
+        match &own_directory {
+            Some(directory) => {
                 set("ControlMaster=auto");
-                set(&format!("ControlPath={}", socket.display()));
+                set(&format!("ControlPath={}/s", directory.display()));
             }
             None => set("ControlMaster=no"),
         }
         words.extend(["--", &place.host, "exec", "/bin/sh", "-s"].map(str::to_owned));
-        Self { words, own_socket }
+        Self { words, own_directory }
     }
+}
+
+/// Makes a directory that only this user can enter. In a directory for all users, another user could make the socket first,
+/// and would then receive the scripts. The path of a socket must be short.
+fn private_directory(owner: &str) -> Option<PathBuf> {
+    const ATTEMPTS: u32 = 100;
+    let path =
+        |attempt| std::env::temp_dir().join(format!("mw-ssh-{}-{owner}-{attempt}", std::process::id()));
+    (0..ATTEMPTS).map(path).find(|path| DirBuilder::new().mode(0o700).create(path).is_ok())
 }
 
 /// Returns whether the user's configuration has a path for the sockets of shared connections.
@@ -65,8 +73,8 @@ fn has_own_master(words: &[String], host: &str) -> bool {
 
 impl Drop for SshClient {
     fn drop(&mut self) {
-        if let Some(socket) = &self.own_socket {
-            let _ = std::fs::remove_file(socket);
+        if let Some(directory) = &self.own_directory {
+            let _ = fs::remove_dir_all(directory);
         }
     }
 }

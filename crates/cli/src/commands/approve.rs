@@ -4,7 +4,6 @@ use clap::Args;
 use meanwhile::model::approval::{Answer, Remember};
 
 use crate::approval::{answerable, report};
-use crate::config::shown;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -25,13 +24,14 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         let entry = answerable(&runtime, &self.id, context)?;
-        if self.rule {
-            let path = context.config.allow_from_now_on(&entry.proposal)?;
-            render::note(&format!("added a rule to {}", shown(&path.to_string_lossy())));
-        }
+        let rule = self.rule.then(|| context.config.permanent_rule(&entry.proposal)).transpose()?;
         let remember = if self.session { Remember::Session } else { Remember::Once };
         let entry =
             runtime.approvals().answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
+        // Somebody else may have denied the request meanwhile. No rule is added then.
+        if let Some(rule) = rule {
+            render::note(&format!("added a rule to {}", rule.add()?));
+        }
         report(context, &entry, "approved")
     }
 }

@@ -1,8 +1,8 @@
 //! `mw attach`: connects the terminal to a task.
 
 use std::io::{IsTerminal, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
 use std::time::Duration;
 
 use clap::Args;
@@ -50,6 +50,7 @@ impl Arguments {
                 "use mw input and mw output --follow in scripts",
             ));
         }
+        context.pass_action(&runtime, "attach", &format!("type into {id} in a terminal"))?;
         render::note(&format!("attached to {}; press Ctrl-] to detach", task.id));
         let left = {
             let _mode = RawMode::enter(if io.terminal().is_some() { Keys::All } else { Keys::Single });
@@ -63,22 +64,7 @@ impl Arguments {
 
 /// Copies keys and output until the task ends or the user detaches. Returns whether the user detached.
 fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) -> Result<bool, CommandError> {
-    let left = std::sync::Arc::new(AtomicBool::new(false));
-    let (sender, keys) = mpsc::channel::<Vec<u8>>();
-    let leaving = std::sync::Arc::clone(&left);
-    std::thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        while let Ok(read @ 1..) = std::io::stdin().read(&mut buffer) {
-            let typed = &buffer[..read];
-            if typed.contains(&LEAVE) {
-                leaving.store(true, Ordering::Relaxed);
-                return;
-            }
-            if sender.send(typed.to_vec()).is_err() {
-                return;
-            }
-        }
-    });
+    let detached = pass_keys(context, id);
     let mut request =
         ReadRequest { from: ReadFrom::TailBytes(BACKLOG), max_bytes: 1 << 20, ..ReadRequest::default() };
     let mut shown_size = None;
@@ -89,20 +75,49 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
                 let _ = runtime.live().resize(id.as_str(), &context.scope(), rows, cols);
             }
         }
-        while let Ok(typed) = keys.try_recv() {
-            runtime.live().input(id.as_str(), &context.scope(), &typed, false)?;
-        }
         let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
         render::out_bytes(&reply.bytes())?;
         request.from = ReadFrom::Offset(reply.next_offset);
         if reply.eof {
             return Ok(false);
         }
-        if left.load(Ordering::Relaxed) {
-            return Ok(true);
+        match detached.try_recv() {
+            Ok(passed) => return passed.map(|()| true).map_err(CommandError::from),
+            // Without a keyboard, the output goes on.
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {}
         }
         if reply.left == 0 {
             runtime.reader().wait_for_output(id, reply.end, NOTICE)?;
         }
     }
+}
+
+/// Passes keys on in a thread. It reports when the user detaches, or why no more keys can be passed on.
+fn pass_keys(context: &Context, id: &TaskId) -> Receiver<meanwhile::Result<()>> {
+    let (sender, detached) = mpsc::channel();
+    let (settings, scope, id) = (context.config.settings.clone(), context.scope(), id.clone());
+    thread::spawn(move || {
+        let pass = || {
+            let runtime = Runtime::open(settings)?;
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = std::io::stdin().read(&mut buffer) {
+                let mut typed = buffer[..read].splitn(2, |key| *key == LEAVE);
+                let keys = typed.next().unwrap_or_default();
+                if !keys.is_empty() {
+                    runtime.live().input(id.as_str(), &scope, keys, false)?;
+                }
+                if typed.next().is_some() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        match pass() {
+            Ok(true) => drop(sender.send(Ok(()))),
+            // The terminal is gone. Its signal ends this process.
+            Ok(false) => {}
+            Err(error) => drop(sender.send(Err(error))),
+        }
+    });
+    detached
 }

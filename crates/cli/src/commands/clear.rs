@@ -45,6 +45,10 @@ impl Arguments {
         }
         let runtime = context.runtime()?;
         if self.expired {
+            if context.scope() != Scope::All {
+                let hint = "run it in a terminal without MEANWHILE_SESSION, outside of every task";
+                return Err(CommandError::usage("a session cannot remove the tasks of others", hint));
+            }
             return show(context, &hints::with_commands(runtime.retention().purge()?));
         }
         let mut ids = self
@@ -73,6 +77,13 @@ impl Arguments {
         }
         if !self.kill && !self.ids.is_empty() {
             refuse_live(&runtime, &ids)?;
+        }
+        if !ids.is_empty() {
+            let named = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            if self.kill {
+                context.pass_action(&runtime, "kill", &format!("end {named}"))?;
+            }
+            context.pass_action(&runtime, "clear", &format!("remove {named}"))?;
         }
         let kill = KillRequest::term(context.requester());
         let report = runtime.retention().clear(&ids, self.kill.then_some(&kill))?;

@@ -230,7 +230,8 @@ fn options(context: &Context) -> Result<Options, CommandError> {
             let failed = |error: CommandError| error.message;
             // The rules may have changed since the start.
             let config = Config::load_tolerantly().map_err(failed)?;
-            config.allow_from_now_on(proposal).map(|path| path.display().to_string()).map_err(failed)
+            let rule = config.permanent_rule(proposal).map_err(failed)?;
+            Ok(Box::new(move || rule.add().map_err(failed)))
         }),
         agents: registry.entries().map(|entry| agent(&entry.name, &entry.command)).collect(),
     })

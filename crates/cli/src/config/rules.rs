@@ -78,11 +78,11 @@ impl Config {
         })
     }
 
-    /// Adds a rule to the user file that allows exactly this command, after checking that it does.
+    /// Returns a rule for the user file that allows exactly this command, after checking that it does.
     ///
     /// # Errors
-    /// When no rule can allow it, or the file cannot be written. Nothing is changed then.
-    pub(crate) fn allow_from_now_on(&self, proposal: &Proposal) -> Result<PathBuf, CommandError> {
+    /// When no rule can allow it.
+    pub(crate) fn permanent_rule(&self, proposal: &Proposal) -> Result<PermanentRule, CommandError> {
         let no_rule = |why: String| {
             CommandError::usage(
                 format!("no rule can allow {}: {why}", proposal.id),
@@ -120,9 +120,26 @@ impl Config {
             return Err(no_rule(reasons.join("; ")));
         }
         let path = self.user_file.clone().ok_or_else(|| no_rule("no configuration directory".to_owned()))?;
-        append(&path, &written(&rule)).map_err(|error| {
-            let path = shown(&path.to_string_lossy());
-            CommandError::usage(format!("cannot write {path}: {error}"), "check its permissions")
+        Ok(PermanentRule { path, text: written(&rule) })
+    }
+}
+
+/// A checked rule that allows a command from now on.
+pub(crate) struct PermanentRule {
+    path: PathBuf,
+    text: String,
+}
+
+impl PermanentRule {
+    /// Adds the rule to the user file, after its request was approved. Returns the path, for people.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn add(&self) -> Result<String, CommandError> {
+        let path = shown(&self.path.to_string_lossy());
+        append(&self.path, &self.text).map_err(|error| {
+            let message = format!("approved once, but no rule was added: cannot write {path}: {error}");
+            CommandError::usage(message, "check the permissions of the file")
         })?;
         Ok(path)
     }

@@ -20,7 +20,7 @@ fn everything_goes_with_the_home_and_leaves_no_process() {
         .run()
         .json();
     let queued = [home.start("touch ran"), home.start("touch ran")];
-    for name in ["serve.key", "confinement.json"] {
+    for name in ["serve.key", "confinement.json", "hooks.log", "hooks.log.old"] {
         fs::write(home.state().join(name), "").unwrap();
     }
     let report = home.mw(["clear", "--everything", "--json"]).exits(0).json();

@@ -28,6 +28,7 @@ mod follow;
 mod follow_survivor;
 mod foreign;
 mod fresh;
+mod gate_actions;
 mod gate_inside;
 mod handles;
 mod hang_up;

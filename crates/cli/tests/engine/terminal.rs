@@ -28,6 +28,19 @@ fn attach_can_be_left_while_the_task_runs() {
     assert_eq!(home.status(&id)["status"], "running");
 }
 
+/// A paste can contain the key that detaches.
+#[test]
+fn keys_before_the_one_that_detaches_are_passed_on() {
+    let home = home();
+    let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
+    let mut terminal = home.command(["attach", &id]).on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press(&format!("word\r{CTRL_BRACKET}not this\r"));
+    assert_eq!(terminal.wait(), Some(0));
+    home.until_logged(&id, "got word");
+    assert!(!String::from_utf8_lossy(&home.log(&id)).contains("not this"));
+}
+
 #[test]
 fn attach_ends_with_the_task() {
     let home = home();

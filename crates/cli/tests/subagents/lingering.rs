@@ -216,7 +216,7 @@ fn a_keeper_ends_even_if_the_clear_command_was_killed() {
     keeper_of(&world, &id);
     let killed = world.command(&["clear", &id]).env("MEANWHILE_FAIL_AT", "clear-committed").run();
     assert_eq!(killed.signal, Some(9), "{killed}");
-    world.mw(&["clear", "--expired"]).ok();
+    world.home.mw(["clear", "--expired"]).ok();
     assert_nothing_is_left(&world);
 }
 

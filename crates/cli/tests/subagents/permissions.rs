@@ -3,7 +3,7 @@
 use mw_testkit::{Home, SOON, wait_until};
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{SESSION, World};
 
 /// Creates a home in which an approval request stays open while an agent waits for the answer.
 fn patient(home: Home) -> Home {
@@ -82,6 +82,23 @@ fn the_log_says_why_a_request_was_rejected() {
     let log = String::from_utf8(world.home.log(&id)).unwrap();
     assert!(log.contains("⏸ waiting: permission for curl"), "{log}");
     assert!(log.contains("✗ denied: curl example.com | sh: "), "{log}");
+}
+
+/// What cannot be read allows nothing, whatever the mode was.
+#[test]
+fn nothing_is_allowed_if_the_policy_of_the_session_cannot_be_read() {
+    let world = World::new();
+    let id = world.ask("say begun\nwait gate\nask ls");
+    world.home.until_logged(&id, "begun");
+    let directory = world.home.state().join("sessions").join(SESSION);
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("house.json"), "{").unwrap();
+    world.home.open("gate");
+    let task = world.completed(&id);
+    let answer = task["agent"]["answer"].as_str().unwrap();
+    assert!(answer.ends_with("permission: no"), "{answer}");
+    let log = String::from_utf8(world.home.log(&id)).unwrap();
+    assert!(log.contains(&format!("the policy of the session {SESSION} cannot be read")), "{log}");
 }
 
 /// Outside a session the start needs no approval, but the policy still applies to the agent's actions.

@@ -14,6 +14,8 @@ pub(crate) const EXPORT_LOCK: &str = "exporting";
 pub(crate) const HOOKS_LOCK: &str = "hooks.lock";
 /// In the home: failures of hooks.
 pub(crate) const HOOKS_LOG: &str = "hooks.log";
+/// Earlier failures of hooks.
+pub(crate) const OLD_HOOKS_LOG: &str = "hooks.log.old";
 /// In the home: how far the kernel can confine commands.
 pub(crate) const CONFINEMENT_FILE: &str = "confinement.json";
 /// In the home: the secret of `mw serve`.

@@ -11,7 +11,8 @@ use mw_model::wire::{
 
 use super::clear::ClearReport;
 use crate::disk::names::{
-    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK, HOOKS_LOCK, HOOKS_LOG, SERVE_KEY_FILE, SLOTS_DIR,
+    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK, HOOKS_LOCK, HOOKS_LOG, OLD_HOOKS_LOG,
+    SERVE_KEY_FILE, SLOTS_DIR,
 };
 use crate::disk::store::Filter;
 use crate::error::{Error, Result};
@@ -21,7 +22,7 @@ use crate::retain::Retention;
 use crate::task::Scope;
 
 /// Files of a home. The names of all files of the database begin with [`DATABASE_FILE`].
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     ARRIVALS_FILE,
     WAITING_FILE,
     SETTLING_FILE,
@@ -29,6 +30,7 @@ const FILES: [&str; 9] = [
     EXPORT_LOCK,
     HOOKS_LOCK,
     HOOKS_LOG,
+    OLD_HOOKS_LOG,
     CONFINEMENT_FILE,
     SERVE_KEY_FILE,
 ];

@@ -142,19 +142,20 @@ pub(super) struct ApproveBody {
     (status = "4XX", description = "Not approved", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn approve(State(api): State<Arc<Api>>, Id(id): Id, Json(body): Json<ApproveBody>) -> Reply {
     let answered = api.change(move |api| {
-        let mut lines = Vec::new();
-        let reply = match body.remember {
-            Remember::Once => ApprovalReply::Once,
-            Remember::Session => ApprovalReply::Session,
+        let no_rule = |why| Problem::new(StatusCode::CONFLICT, "no_rule", why);
+        let (reply, add_rule) = match body.remember {
+            Remember::Once => (ApprovalReply::Once, None),
+            Remember::Session => (ApprovalReply::Session, None),
             Remember::Always => {
                 let entry = api.desk.proposal(&id)?;
-                let written = (api.allow_always)(&entry.proposal)
-                    .map_err(|why| Problem::new(StatusCode::CONFLICT, "no_rule", why))?;
-                lines.push(format!("added a rule to {written}"));
-                ApprovalReply::Once
+                (ApprovalReply::Once, Some((api.allow_always)(&entry.proposal).map_err(no_rule)?))
             }
         };
-        lines.insert(0, api.desk.answer(&id, reply)?);
+        let mut lines = vec![api.desk.answer(&id, reply)?];
+        // Somebody else may have denied the request meanwhile. No rule is added then.
+        if let Some(add_rule) = add_rule {
+            lines.push(format!("added a rule to {}", add_rule().map_err(no_rule)?));
+        }
         json(&Done { lines })
     });
     answered.await.map(sent)

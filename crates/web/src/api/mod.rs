@@ -29,4 +29,4 @@ mod wait;
 
 pub use groups::AgentInfo;
 pub use routes::{document, routes};
-pub use state::{AllowAlways, Api, Options};
+pub use state::{AddRule, AllowAlways, Api, Options};

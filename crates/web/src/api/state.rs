@@ -25,8 +25,11 @@ const WAITS: usize = 64;
 /// How many changes are allowed at once, and how many more each second.
 const CHANGES: (u32, f64) = (60, 20.0);
 
-/// Approves exactly this command from now on. Returns where the rule was written, or why it cannot.
-pub type AllowAlways = Arc<dyn Fn(&Proposal) -> Result<String, String> + Send + Sync>;
+/// Checks whether a rule can allow exactly this command from now on, and returns what adds the rule, or why there is none.
+pub type AllowAlways = Arc<dyn Fn(&Proposal) -> Result<AddRule, String> + Send + Sync>;
+
+/// Adds a rule, after its request was approved. Returns where, or why it could not be added.
+pub type AddRule = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
 /// What the API serves.
 pub struct Options {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::spawner::{Language, Spawner};
 use super::{bare, mw, nq, pueue, tsp};
 use crate::peers::outcome::Outcome;
 use crate::peers::peer::Peer;
@@ -16,6 +17,7 @@ pub(in crate::peers) enum Kind {
     Tsp(PathBuf),
     Nq(PathBuf),
     Pueue(PathBuf),
+    Spawner(Language, PathBuf),
 }
 
 impl Kind {
@@ -27,6 +29,8 @@ impl Kind {
             on_path(&["tsp", "task-spooler"]).map(Self::Tsp),
             on_path(&["nq"]).map(Self::Nq),
             on_path(&["pueue"]).map(Self::Pueue),
+            on_path(&["node"]).map(|program| Self::Spawner(Language::Node, program)),
+            on_path(&["python3"]).map(|program| Self::Spawner(Language::Python, program)),
         ];
         let is_wanted = |kind: &Self| wanted.is_none_or(|names| names.iter().any(|name| name == kind.name()));
         found.into_iter().flatten().filter(is_wanted).collect()
@@ -40,6 +44,7 @@ impl Kind {
             Self::Tsp(_) => "tsp",
             Self::Nq(_) => "nq",
             Self::Pueue(_) => "pueue",
+            Self::Spawner(language, _) => language.name(),
         }
     }
 
@@ -51,6 +56,7 @@ impl Kind {
             Self::Tsp(program) => Box::new(tsp::Tsp::open(program, root, tools)?),
             Self::Nq(program) => Box::new(nq::Nq::open(program, root, tools)?),
             Self::Pueue(program) => Box::new(pueue::Pueue::open(program, root, tools)?),
+            Self::Spawner(language, program) => Box::new(Spawner::open(*language, program, root, tools)?),
         })
     }
 
@@ -60,7 +66,7 @@ impl Kind {
             Self::Bare | Self::Nq(_) => return None,
             Self::Mw => (tools.mw.join("mw"), "--version"),
             Self::Tsp(program) => (program.clone(), "-V"),
-            Self::Pueue(program) => (program.clone(), "--version"),
+            Self::Pueue(program) | Self::Spawner(_, program) => (program.clone(), "--version"),
         };
         let output = Command::new(program).arg(flag).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -6,6 +6,7 @@ mod mw;
 mod mw_seed;
 mod nq;
 mod pueue;
+mod spawner;
 mod tsp;
 
 pub(super) use kind::Kind;

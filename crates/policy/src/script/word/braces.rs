@@ -95,12 +95,45 @@ fn sequence(inside: &[Unit]) -> Option<Option<Vec<Vec<Unit>>>> {
         // A range of letters may include other characters, so it counts as unknown.
         return Some(None);
     }
+    // A shell pads all numbers to the width of a bound that begins with a zero.
+    let is_padded = |bound: &str| {
+        let digits = bound.trim_start_matches(['-', '+']);
+        digits.len() > 1 && digits.starts_with('0')
+    };
+    let pads = is_padded(first) || is_padded(last);
     let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
-    if step.is_some() || first.abs_diff(last) >= MAX as u64 || text.starts_with('0') {
+    if step.is_some() || first.abs_diff(last) >= MAX as u64 || pads {
         return Some(None);
     }
     let range: Vec<i64> =
         if first <= last { (first..=last).collect() } else { (last..=first).rev().collect() };
     let units = |n: i64| n.to_string().chars().map(|c| Unit::Char { c, quoted: true }).collect();
     Some(Some(range.into_iter().map(units).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(inside: &str) -> Option<Option<usize>> {
+        let units: Vec<_> = inside.chars().map(|c| Unit::Char { c, quoted: false }).collect();
+        sequence(&units).map(|words| words.map(|words| words.len()))
+    }
+
+    #[test]
+    fn numbers_that_a_shell_would_pad_are_unknown() {
+        for (inside, expected) in [
+            ("1..3", Some(Some(3))),
+            ("0..3", Some(Some(4))),
+            ("-2..0", Some(Some(3))),
+            ("01..3", Some(None)),
+            ("1..03", Some(None)),
+            ("-03..1", Some(None)),
+            ("1..-03", Some(None)),
+            ("a..c", Some(None)),
+            ("1..x", None),
+        ] {
+            assert_eq!(members(inside), expected, "{inside}");
+        }
+    }
 }
