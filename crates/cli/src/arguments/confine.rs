@@ -24,8 +24,11 @@ pub(crate) enum Confine {
 /// The words for them, with their strictness.
 pub(crate) const CONFINE_RANKS: [(&str, u8); 3] = [("none", 0), ("project", 1), ("read-only", 2)];
 
+/// The word for [`Confine::Project`].
+pub(crate) const PROJECT: &str = "project";
+
 static CHOICES: [(&str, Confine); 3] =
-    [("none", Confine::None), ("project", Confine::Project), ("read-only", Confine::ReadOnly)];
+    [("none", Confine::None), (PROJECT, Confine::Project), ("read-only", Confine::ReadOnly)];
 
 static NETWORKS: [(&str, NetworkGrant); 3] =
     [("none", NetworkGrant::None), ("loopback", NetworkGrant::Loopback), ("full", NetworkGrant::Full)];

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meanwhile::engine::model::{
-    CommandSpec, Io, Lifetime, RawText, ReadyWhen, Resources, TaskId, TaskKind, parse_duration_ms, parse_size,
+    CommandSpec, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskId, TaskKind, parse_duration_ms,
+    parse_size,
 };
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
 
 use super::command_line::COMMAND_WORDS;
-use super::confine::ConfineArguments;
+use super::confine::{ConfineArguments, PROJECT};
 use super::environment::{current_umask, environment};
 use super::quick::QuickArguments;
 use super::resources::ResourceArguments;
@@ -37,8 +38,8 @@ pub(crate) struct TaskArguments {
     /// Working directory
     #[arg(long, short = 'C', value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where to run the task: `process` is this machine; `mock` runs no command and is controlled with `mw input`; `mw
-    /// backends` lists those of the settings
+    /// Where to run the task: `process` is this machine; `sandbox` too, but the command cannot leave its project; `mock` runs
+    /// no command and is controlled with `mw input`; `mw backends` lists those of the settings
     #[arg(long, value_name = "NAME", default_value = PROCESS)]
     on: String,
     /// Add a variable to the environment
@@ -242,7 +243,8 @@ impl TaskArguments {
         };
         let env = environment(&self.env)?;
         let added = added_variables(&self.env);
-        let grant = self.confine.grant(&config.confine_user, &cwd, config.user_home());
+        let usual = if place == Place::Sandbox { PROJECT } else { &config.confine_user };
+        let grant = self.confine.grant(usual, &cwd, config.user_home());
         let mut request = TaskRequest {
             grant,
             kind: self.kind,

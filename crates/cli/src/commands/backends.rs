@@ -21,7 +21,7 @@ impl Arguments {
             context.config.place(name)?;
         }
         let is_wanted = |name: &str| self.name.as_deref().is_none_or(|wanted| wanted == name);
-        let found = examine_backends(&context.config.settings.backends, is_wanted);
+        let found = examine_backends(&context.config.settings, is_wanted);
         let missing = found.iter().filter(|backend| backend.problem.is_some()).count();
         let code = if self.name.is_some() && missing > 0 { exit_code::FAILURE } else { 0 };
         if context.json {

@@ -2,9 +2,9 @@
 
 use std::thread;
 
+use meanwhile::Settings;
 use meanwhile::engine::model::{BackendKind, BackendPlace, Place};
 use meanwhile::engine::{BackendReport, Capabilities, backends, capabilities_of};
-use meanwhile::settings::BackendSettings;
 
 use super::Check;
 
@@ -27,7 +27,7 @@ impl Backend {
     /// Returns the word for its kind.
     pub(crate) fn kind(&self) -> &str {
         match &self.place {
-            Place::Process | Place::Mock => "built-in",
+            Place::Process | Place::Mock | Place::Sandbox => "built-in",
             Place::Backend(place) => place.kind.word(),
         }
     }
@@ -46,9 +46,10 @@ impl Backend {
 }
 
 /// Probes the back-ends with these names, all at once.
-pub(crate) fn examine_backends(settings: &BackendSettings, is_wanted: impl Fn(&str) -> bool) -> Vec<Backend> {
-    let built_in = backends().into_iter().filter(|report| is_wanted(report.place.name())).map(of_report);
-    let wanted = settings.places.iter().filter(|place| is_wanted(&place.name));
+pub(crate) fn examine_backends(settings: &Settings, is_wanted: impl Fn(&str) -> bool) -> Vec<Backend> {
+    let built_in =
+        backends(settings).into_iter().filter(|report| is_wanted(report.place.name())).map(of_report);
+    let wanted = settings.backends.places.iter().filter(|place| is_wanted(&place.name));
     let configured: Vec<_> = thread::scope(|scope| {
         let probes: Vec<_> = wanted.map(|place| scope.spawn(|| of_place(place))).collect();
         probes.into_iter().filter_map(|probe| probe.join().ok()).collect()
@@ -77,11 +78,15 @@ fn hint(place: &BackendPlace) -> &'static str {
     }
 }
 
-pub(super) fn checks(settings: &BackendSettings) -> Vec<Check> {
+pub(super) fn checks(settings: &Settings) -> Vec<Check> {
     let check = |backend: Backend| {
         let name = format!("back-end {}", backend.place);
         match &backend.problem {
             None => Check::ok(&name, format!("available; {}", backend.in_words())),
+            // It is not configured, so nothing is broken without it.
+            Some(problem) if backend.place == Place::Sandbox => {
+                Check::warning(&name, &problem.message, &problem.hint)
+            }
             Some(problem) => Check::problem(&name, &problem.message, &problem.hint),
         }
     };

@@ -82,7 +82,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let supervisor = programs::examine(&settings.executables.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));
-    checks.extend(backends::checks(&settings.backends));
+    checks.extend(backends::checks(settings));
     checks.extend(hooks::checks(&settings.hooks, &settings.home));
     checks.extend(hosts::checks()?);
     let measured = match measure::measure(scratch.path()) {

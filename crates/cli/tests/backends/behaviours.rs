@@ -55,7 +55,7 @@ fn start(world: &World) -> Verdict {
     assert!(id.starts_with(prefix), "{id}");
     let task = world.ended(&id);
     assert_eq!((&task["status"], &task["exit_code"]), (&json!("completed"), &json!(0)));
-    let place = if world.kind == Kind::Process { json!(null) } else { json!(world.on) };
+    let place = if world.on == "process" { json!(null) } else { json!(world.on) };
     assert_eq!(task["place"], place);
     Verdict::Yes
 }

@@ -12,4 +12,5 @@ mod engine_api;
 mod engines;
 mod far_side;
 mod matrix;
+mod sandbox;
 mod world;

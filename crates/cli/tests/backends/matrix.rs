@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::behaviours::{BEHAVIOURS, Verdict};
 use crate::engine_api::post;
 use crate::engines::{ContainerEngine, IMAGE, Sshd};
+use crate::sandbox::need_sandbox;
 use crate::world::{Kind, World};
 
 const PAGE: &str = include_str!("../../../../docs/backends.md");
@@ -62,6 +63,12 @@ fn documented(behaviour: &str, column: &str) -> Option<String> {
 #[test]
 fn process_has_the_behaviours_of_the_table() {
     conforms(&World::new("process", Kind::Process, ""), "`process`");
+}
+
+#[test]
+fn sandbox_has_the_behaviours_of_the_table() {
+    need_sandbox();
+    conforms(&World::new("sandbox", Kind::Process, ""), "`sandbox`");
 }
 
 #[test]

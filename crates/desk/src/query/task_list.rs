@@ -198,9 +198,11 @@ impl Desk {
     }
 
     /// Returns the places where tasks run, and whether they can run there now.
-    #[must_use]
-    pub fn backends(&self) -> Vec<BackendReport> {
-        backends()
+    ///
+    /// # Errors
+    /// Fails if the home directory cannot be read.
+    pub fn backends(&self) -> Result<Vec<BackendReport>> {
+        self.with(|runtime| Ok(backends(runtime.settings())))
     }
 }
 

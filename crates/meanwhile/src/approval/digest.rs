@@ -70,7 +70,7 @@ pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
         io: request.io,
         limits: &request.limits,
         lifetime: request.lifetime,
-        place: Some(&request.place).filter(|place| place.has_driver()),
+        place: Some(&request.place).filter(|place| place.has_driver() || **place == Place::Sandbox),
         grant: request.grant.as_ref(),
     };
     bound.digest()
@@ -87,7 +87,7 @@ pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
         io: spec.io,
         limits: &spec.limits,
         lifetime: spec.lifetime,
-        place: Some(&spec.place).filter(|place| place.has_driver()),
+        place: Some(&spec.place).filter(|place| place.has_driver() || **place == Place::Sandbox),
         grant: spec.grant.as_deref(),
     };
     bound.digest()

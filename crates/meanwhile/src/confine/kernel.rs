@@ -42,7 +42,7 @@ pub fn confined_by_kernel(settings: &Settings) -> Confined {
 }
 
 fn degree(by: &[Enforcer]) -> Confined {
-    if Enforcer::ALL.iter().all(|enforcer| by.contains(enforcer)) {
+    if Enforcer::OF_GRANTS.iter().all(|enforcer| by.contains(enforcer)) {
         Confined::Fully
     } else if by.contains(&Enforcer::Landlock) {
         Confined::Partly
@@ -51,7 +51,8 @@ fn degree(by: &[Enforcer]) -> Confined {
     }
 }
 
-fn probe(settings: &Settings) -> Option<Vec<Enforcer>> {
+/// Asks the supervisor what the kernel offers; `None` if it does not answer.
+pub(crate) fn probe(settings: &Settings) -> Option<Vec<Enforcer>> {
     #[derive(Deserialize)]
     struct Report {
         #[serde(default)]
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn only_all_features_together_confine_completely() {
-        assert_eq!(degree(&Enforcer::ALL), Confined::Fully);
+        assert_eq!(degree(&Enforcer::OF_GRANTS), Confined::Fully);
         assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), Confined::Partly);
         assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), Confined::No);
         assert_eq!(degree(&[]), Confined::No);

@@ -1,5 +1,6 @@
 //! Lists of names with patterns, compared quickly, and lists of paths.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,16 @@ fn matches_after(text: Option<&str>, pattern: &str) -> bool {
             text.match_indices(middle).any(|(at, _)| matches_after(Some(&text[at + middle.len()..]), rest))
         }
     }
+}
+
+/// Returns the path that a record has as text.
+pub(super) fn path(text: &RawText) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(text.as_bytes()))
+}
+
+/// Returns a path as a record has it.
+pub(super) fn raw(path: &Path) -> RawText {
+    RawText::from(path.as_os_str().as_bytes())
 }
 
 /// Returns the real path of a file or directory that exists.

@@ -8,6 +8,7 @@
 //!
 //! The result only says what exists now. The supervisor enforces it, see `docs/design/confinement.md`.
 
+mod grant;
 pub(crate) mod kernel;
 mod list;
 mod places;
@@ -17,5 +18,6 @@ mod refused;
 mod secrets;
 mod services;
 
+pub(crate) use grant::grant_of;
 pub(crate) use plan::{confinement, keeps_variable};
 pub(crate) use refused::refused_in;

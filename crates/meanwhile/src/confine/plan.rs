@@ -1,24 +1,23 @@
 //! From a grant to a confinement.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{Confinement, Enforcer};
 use mw_model::{
-    EnvVar, EnvironmentGrant, NetworkGrant, RawText, ReadGrant, TaskGrant, TaskSpec, WriteGrant,
+    EnvVar, EnvironmentGrant, NetworkGrant, Place, RawText, ReadGrant, TaskGrant, TaskSpec, WriteGrant,
     is_secret_name,
 };
 
-use super::list::{outermost, real, texts};
+use super::grant::grant_of;
+use super::list::{outermost, path, real, texts};
 use super::protected::Protected;
 use super::{places, secrets, services};
 
 /// Returns what the kernel must prevent; `None` if the task is not confined. `own_home` is the home of meanwhile.
 pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinement> {
-    let task = spec.grant.as_deref().filter(|task| !task.grant.is_everything())?;
-    let places = Places::of(task, spec, own_home);
-    let mut changes = places.changes(task);
+    let task = grant_of(spec).filter(|task| !task.grant.is_everything())?;
+    let places = Places::of(&task, spec, own_home);
+    let mut changes = places.changes(&task);
     let mut hidden: Vec<PathBuf> = places.own_home.iter().cloned().collect();
     hidden.extend(services::found(places.agent.as_deref()));
     if task.grant.read == ReadGrant::NoSecrets {
@@ -42,14 +41,14 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         devices: texts(places::devices()),
         absent: Vec::new(),
         network: task.grant.network,
-        needs: needs(task),
+        needs: if spec.place == Place::Sandbox { Enforcer::ALL.to_vec() } else { needs(&task) },
     })
 }
 
 /// Returns what must be available. A network that is not granted is never reachable.
 fn needs(task: &TaskGrant) -> Vec<Enforcer> {
     match (task.strict, task.grant.network) {
-        (true, _) => Enforcer::ALL.to_vec(),
+        (true, _) => Enforcer::OF_GRANTS.to_vec(),
         (false, NetworkGrant::None | NetworkGrant::Loopback) => vec![Enforcer::Landlock, Enforcer::Seccomp],
         (false, NetworkGrant::Full) => vec![Enforcer::Landlock],
     }
@@ -175,8 +174,4 @@ impl Changes {
             paths.retain(|path| !hidden.iter().any(|hidden| path.starts_with(hidden)));
         }
     }
-}
-
-fn path(text: &RawText) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(text.as_bytes()))
 }

@@ -6,6 +6,7 @@ use mw_model::wire::LOG_FILE;
 use mw_model::{Notice, NoticeKind, Status, TaskKind, first_bytes};
 
 use crate::agent::Agents;
+use crate::confine::grant_of;
 use crate::disk::log_names;
 use crate::disk::store::NoticeRow;
 use crate::error::Result;
@@ -97,7 +98,7 @@ impl Notifications<'_> {
             return None;
         }
         let spec = self.base.home.task(&task.id).spec().ok()?;
-        let mut confined = Tasks::on(self.base).confined_of(&task.id, spec.grant.as_deref()?).ok()?;
+        let mut confined = Tasks::on(self.base).confined_of(&task.id, &*grant_of(&spec)?).ok()?;
         confined.refused = Reader::on(self.base).refused(task, &confined);
         confined.advice()
     }

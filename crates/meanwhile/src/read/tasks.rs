@@ -8,7 +8,7 @@ use mw_model::{CommandSpec, Resources, Status, TaskGrant, TaskId, TaskKind, Task
 use super::output::{ReadFrom, ReadRequest};
 use super::{Reader, Tasks};
 use crate::agent::Agents;
-use crate::confine::refused_in;
+use crate::confine::{grant_of, refused_in};
 use crate::database::Lookup;
 use crate::database::arrivals::DAMAGED;
 use crate::disk::platform;
@@ -55,13 +55,13 @@ impl Tasks<'_> {
         }
         if let Ok(spec) = self.base.home.task(&id).spec() {
             task.place = spec.place_name();
-            (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
-            task.proposal = spec.approval.map(|approval| approval.proposal);
-            if let Some(grant) = &spec.grant {
-                let mut confined = self.confined_of(&id, grant)?;
+            if let Some(grant) = grant_of(&spec) {
+                let mut confined = self.confined_of(&id, &grant)?;
                 confined.refused = Reader::on(self.base).refused(&task, &confined);
                 task.confined = Some(confined);
             }
+            (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            task.proposal = spec.approval.map(|approval| approval.proposal);
             task.limits = self.limits_of(&id, &spec.limits.resources)?;
             task.shell = match &spec.command {
                 CommandSpec::Shell { program, .. } => Some(program.to_lossy()),

@@ -17,13 +17,16 @@ pub enum Place {
     Process,
     /// The command is not executed: the input of the task decides what it prints and how it ends. For tests of hosts.
     Mock,
+    /// A process of this machine, in a sandbox: it may change its project and temporary files, has no network unless its grant
+    /// allows it, and sees no secrets and no other processes.
+    Sandbox,
     /// A back-end of the configuration.
     Backend(Box<BackendPlace>),
 }
 
 impl Place {
     /// The places that need no configuration.
-    pub const BUILT_IN: [Self; 2] = [Self::Process, Self::Mock];
+    pub const BUILT_IN: [Self; 3] = [Self::Process, Self::Mock, Self::Sandbox];
 
     /// Returns its name, as used with `--on`.
     #[must_use]
@@ -31,6 +34,7 @@ impl Place {
         match self {
             Self::Process => "process",
             Self::Mock => "mock",
+            Self::Sandbox => "sandbox",
             Self::Backend(place) => &place.name,
         }
     }
@@ -51,7 +55,7 @@ impl Place {
     #[must_use]
     pub const fn task_kind(&self) -> TaskKind {
         match self {
-            Self::Process | Self::Mock => TaskKind::Shell,
+            Self::Process | Self::Mock | Self::Sandbox => TaskKind::Shell,
             Self::Backend(_) => TaskKind::Remote,
         }
     }

@@ -52,11 +52,15 @@ pub enum Enforcer {
     Namespaces,
     /// A seccomp filter: sockets, set-uid files.
     Seccomp,
+    /// A process namespace, if the confinement needs it: other processes cannot be seen, and all of them end with the first.
+    Pids,
 }
 
 impl Enforcer {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Landlock, Self::Namespaces, Self::Seccomp];
+    pub const ALL: [Self; 4] = [Self::Landlock, Self::Namespaces, Self::Seccomp, Self::Pids];
+    /// Those that hold a command to its grant.
+    pub const OF_GRANTS: [Self; 3] = [Self::Landlock, Self::Namespaces, Self::Seccomp];
 
     /// Returns the word used in records.
     #[must_use]
@@ -65,6 +69,7 @@ impl Enforcer {
             Self::Landlock => "landlock",
             Self::Namespaces => "namespaces",
             Self::Seccomp => "seccomp",
+            Self::Pids => "pids",
         }
     }
 
@@ -75,6 +80,7 @@ impl Enforcer {
             Self::Landlock => 1,
             Self::Namespaces => 2,
             Self::Seccomp => 4,
+            Self::Pids => 8,
         }
     }
 

@@ -34,13 +34,14 @@ pub(crate) enum SpawnStep {
 }
 
 impl SpawnStep {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Streams,
         Self::Directory,
         Self::Execute,
         Self::Confine(Enforcer::Landlock),
         Self::Confine(Enforcer::Namespaces),
         Self::Confine(Enforcer::Seccomp),
+        Self::Confine(Enforcer::Pids),
     ];
 }
 

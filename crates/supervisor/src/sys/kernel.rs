@@ -145,7 +145,7 @@ impl AsFd for ChildEvents {
 /// child starts in the group, which needs an ordinary fork.
 pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
     if let Some(cgroup) = cgroup {
-        match fork_into(cgroup) {
+        match fork_into(cgroup, libc::CLONE_VFORK) {
             0 => {
                 act();
                 super::process::exit_at_once(127)
@@ -180,11 +180,11 @@ extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
     super::process::exit_at_once(127)
 }
 
-/// Forks into a control group and waits until the child has executed a program or ended.
-fn fork_into(cgroup: BorrowedFd<'_>) -> libc::pid_t {
+/// Forks into a control group. With `CLONE_VFORK` among the flags, waits until the child has executed a program or ended.
+pub(super) fn fork_into(cgroup: BorrowedFd<'_>, flags: libc::c_int) -> libc::pid_t {
     const CLONE_INTO_CGROUP: u64 = 1 << 33;
     let mut arguments = [0_u64; 11];
-    arguments[0] = libc::CLONE_VFORK as u64 | CLONE_INTO_CGROUP;
+    arguments[0] = flags as u64 | CLONE_INTO_CGROUP;
     arguments[4] = libc::SIGCHLD as u64;
     arguments[10] = cgroup.as_raw_fd() as u64;
     // SAFETY: eleven words as in the kernel's clone_args: flags first, the exit signal at 4, the group's

@@ -8,6 +8,7 @@ mod build;
 mod confine;
 mod kernel;
 mod mapping;
+mod own_pids;
 mod pidfd;
 mod process;
 mod processes;

@@ -209,14 +209,26 @@ pub(crate) fn spawn(
         terminal: streams.terminal,
         progress: streams.progress.map(|end| end.as_raw_fd()),
     };
-    let mut act = || {
+    let begin = || {
         // SAFETY: getpid has no preconditions.
         board.child.set(Some(unsafe { libc::getpid() } as u32));
         placement.apply();
+    };
+    let execute = || {
         let (step, errno) = become_command(plan, confine, &argv, &env, &descriptors);
         board.set_spawn_failure(step, errno);
     };
-    let pid = super::kernel::run_until_exec(&mut act, cgroup);
+    let pid = if confine.is_some_and(Confine::has_own_pids) {
+        super::own_pids::run_until_exec(&execute, &begin, board, cgroup)
+    } else {
+        super::kernel::run_until_exec(
+            &mut || {
+                begin();
+                execute();
+            },
+            cgroup,
+        )
+    };
     placement.end();
     match pid {
         -1 => Err((SpawnStep::Execute, last_errno())),

@@ -112,7 +112,7 @@ pub(super) async fn backends(State(api): State<Arc<Api>>) -> Reply {
             capabilities: report.capabilities.named().into_iter().collect(),
             problem: report.problem.map(|problem| problem.to_string()),
         };
-        json(&Backends { backends: api.desk.backends().into_iter().map(place).collect() })
+        json(&Backends { backends: api.desk.backends()?.into_iter().map(place).collect() })
     });
     read.await.map(sent)
 }

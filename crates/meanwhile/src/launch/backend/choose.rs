@@ -5,6 +5,7 @@ use mw_model::{AgentSpec, Io, Place, RawText, ReadyWhen, TaskSpec};
 use super::driven::{Driven, no_driver};
 use super::mock::Mock;
 use super::process::LocalProcess;
+use super::sandbox::Sandbox;
 use super::{Backend, BackendReport, Capabilities};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
@@ -16,16 +17,17 @@ fn choose<'a>(place: &'a Place, agent: Option<&AgentSpec>, driver: &'a [RawText]
         (Place::Process, None) => Box::new(LocalProcess { is_driver: false }),
         (Place::Process, Some(_)) => Box::new(LocalProcess { is_driver: true }),
         (Place::Mock, _) => Box::new(Mock),
+        (Place::Sandbox, _) => Box::new(Sandbox),
         (Place::Backend(place), _) => Box::new(Driven { place, driver }),
     }
 }
 
 /// Returns the back-ends that need no configuration, and checks whether tasks can run there now.
 #[must_use]
-pub fn backends() -> Vec<BackendReport> {
+pub fn backends(settings: &Settings) -> Vec<BackendReport> {
     let report = |place: Place| {
         let backend = choose(&place, None, &[]);
-        let (capabilities, problem) = (backend.capabilities(), backend.probe().err());
+        let (capabilities, problem) = (backend.capabilities(), backend.probe(settings).err());
         drop(backend);
         BackendReport { place, capabilities, problem }
     };

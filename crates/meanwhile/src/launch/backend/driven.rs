@@ -12,6 +12,7 @@ use super::{Backend, Capabilities, Plan};
 use crate::error::{Error, Result};
 use crate::launch::program::find_program;
 use crate::request::TaskRequest;
+use crate::settings::Settings;
 
 pub(super) struct Driven<'a> {
     pub(super) place: &'a BackendPlace,
@@ -55,7 +56,7 @@ impl Backend for Driven<'_> {
         false
     }
 
-    fn probe(&self) -> Result<()> {
+    fn probe(&self, _: &Settings) -> Result<()> {
         self.program().map(drop)
     }
 }

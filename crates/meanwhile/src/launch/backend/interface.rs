@@ -7,6 +7,7 @@ use mw_model::{Place, TaskSpec};
 
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
+use crate::settings::Settings;
 
 /// Where tasks run. Every implementation guarantees:
 ///
@@ -35,7 +36,7 @@ pub(crate) trait Backend: Sync {
 
     /// Checks whether this machine has what a start needs. An error says what is missing. Only the driver of a place
     /// elsewhere can tell whether that place accepts tasks.
-    fn probe(&self) -> Result<()>;
+    fn probe(&self, settings: &Settings) -> Result<()>;
 }
 
 /// What a supervisor executes.

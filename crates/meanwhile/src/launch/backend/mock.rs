@@ -11,6 +11,7 @@ use super::process::{execution, probe_shell};
 use super::{Backend, Capabilities, Plan};
 use crate::error::{Error, Result};
 use crate::request::TaskRequest;
+use crate::settings::Settings;
 
 const SCRIPT: &str = r#"
 while IFS= read -r line; do
@@ -43,7 +44,7 @@ impl Backend for Mock {
         Ok(Plan::here(execution(spec, run, RawText::from(DEFAULT_SHELL), argv)))
     }
 
-    fn probe(&self) -> Result<()> {
+    fn probe(&self, _: &Settings) -> Result<()> {
         probe_shell()
     }
 }

@@ -4,7 +4,8 @@
 //! do not depend on the back-end. Back-ends differ only in what they support, what they refuse, what they execute,
 //! how it is asked to stop, and whether they are available.
 //!
-//! `process` runs the command itself or the driver of an agent, `mock` nothing. A back-end of the configuration is
+//! `process` runs the command itself or the driver of an agent, `mock` nothing, `sandbox` the command with a confinement that it
+//! cannot be started without. A back-end of the configuration is
 //! `driven`: the supervisor runs its driver, which is in the crate `mw-backends`.
 
 mod choose;
@@ -12,6 +13,7 @@ mod driven;
 mod interface;
 mod mock;
 mod process;
+mod sandbox;
 
 pub(crate) use choose::{backend_of, check_backend};
 pub use choose::{backends, capabilities_of};

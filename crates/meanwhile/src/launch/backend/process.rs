@@ -9,10 +9,11 @@ use mw_model::{
 };
 
 use super::{Backend, Capabilities, Plan, Stop};
-use crate::confine::keeps_variable;
+use crate::confine::{grant_of, keeps_variable};
 use crate::error::{Error, Result};
 use crate::launch::program::program_of;
 use crate::request::TaskRequest;
+use crate::settings::Settings;
 
 pub(super) struct LocalProcess {
     /// Whether the command is the driver of an agent.
@@ -40,7 +41,7 @@ impl Backend for LocalProcess {
         Ok(Plan::here(execution(spec, run, program, spec.command.argv())))
     }
 
-    fn probe(&self) -> Result<()> {
+    fn probe(&self, _: &Settings) -> Result<()> {
         probe_shell()
     }
 }
@@ -68,7 +69,8 @@ pub(super) fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
     let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
         named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
     };
-    let grant = spec.grant.as_deref();
+    let grant = grant_of(spec);
+    let grant = grant.as_deref();
     let kept = spec.env.iter().filter(|var| {
         keeps_variable(grant, var) && !spec.trace.is_some_and(|trace| is_replaced(var, &trace))
     });

@@ -21,6 +21,8 @@ pub(crate) struct Confine {
     rules: Option<Rules>,
     filter: Option<Filter>,
     network: NetworkGrant,
+    /// Whether the command gets a process namespace of its own.
+    own_pids: bool,
     /// Where the child sends the calls that wait for an answer.
     line: Option<RawFd>,
 }
@@ -46,6 +48,7 @@ impl Confine {
             rules: has(Enforcer::Landlock).then(|| Rules::new(confinement, readable)).transpose()?,
             filter: has(Enforcer::Seccomp).then(|| Filter::new(sockets)),
             network: confinement.network,
+            own_pids: has(Enforcer::Pids) && confinement.needs.contains(&Enforcer::Pids),
             line: line.map(|line| line.as_raw_fd()),
         })
     }
@@ -56,16 +59,29 @@ impl Confine {
             (self.rules.is_some(), Enforcer::Landlock),
             (self.mounts.is_some(), Enforcer::Namespaces),
             (self.filter.is_some(), Enforcer::Seccomp),
+            (self.own_pids, Enforcer::Pids),
         ]
         .into_iter()
         .filter(|(used, _)| *used)
         .fold(0, |bits, (_, enforcer)| bits | enforcer.bit())
     }
 
-    /// Enters the namespaces. Called in the child, before it changes to its working directory.
+    /// Returns whether the command gets a process namespace of its own, in which it must be forked.
+    pub(in crate::sys) const fn has_own_pids(&self) -> bool {
+        self.own_pids
+    }
+
+    /// Enters the mount namespace. Called in the child, before it changes to its working directory.
     pub(in crate::sys) fn enter(&self) -> Result<(), Failure> {
-        let Some(mounts) = &self.mounts else { return Ok(()) };
-        namespaces::enter().and_then(|()| mounts.apply()).map_err(|errno| (Enforcer::Namespaces, errno))
+        if self.mounts.is_none() && !self.own_pids {
+            return Ok(());
+        }
+        namespaces::enter().map_err(|errno| (Enforcer::Namespaces, errno))?;
+        if self.own_pids {
+            namespaces::mount_proc().map_err(|errno| (Enforcer::Pids, errno))?;
+        }
+        let mounted = self.mounts.as_ref().map_or(Ok(()), Mounts::apply);
+        mounted.map_err(|errno| (Enforcer::Namespaces, errno))
     }
 
     /// Gives up all rights that are not granted. Called in the child, right before it executes the command.
@@ -83,7 +99,8 @@ impl Confine {
 
 /// Returns which features the kernel offers. Each is tried in a child.
 pub(crate) fn probe() -> Vec<Enforcer> {
-    let confinement = Confinement { writable: vec!["/tmp".into()], ..Confinement::default() };
+    let confinement =
+        Confinement { writable: vec!["/tmp".into()], needs: vec![Enforcer::Pids], ..Confinement::default() };
     Enforcer::ALL.into_iter().filter(|enforcer| works(&confinement, *enforcer)).collect()
 }
 
@@ -91,8 +108,15 @@ fn works(confinement: &Confinement, enforcer: Enforcer) -> bool {
     let Ok(confine) = Confine::new(confinement, &[enforcer], None, None) else { return false };
     match fork() {
         Ok(Fork::Child) => {
-            let done = confine.enter().and_then(|()| confine.restrict());
-            exit_at_once(i32::from(done.is_err()))
+            let apply = || i32::from(confine.enter().and_then(|()| confine.restrict()).is_err());
+            if !confine.own_pids {
+                exit_at_once(apply());
+            }
+            match namespaces::enter_pids().ok().and_then(|()| fork().ok()) {
+                Some(Fork::Child) => exit_at_once(apply()),
+                Some(Fork::Parent(pid)) => exit_at_once(i32::from(!exits_with_0(pid))),
+                None => exit_at_once(1),
+            }
         }
         Ok(Fork::Parent(pid)) => exits_with_0(pid),
         Err(_) => false,

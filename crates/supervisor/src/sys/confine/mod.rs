@@ -14,3 +14,4 @@ mod seccomp;
 pub(crate) use apply::{Confine, probe};
 pub(crate) use connects::Connects;
 pub(crate) use landlock::abi as landlock_abi;
+pub(crate) use namespaces::enter_pids;

@@ -142,7 +142,7 @@ fn is_directory(path: &CStr) -> Option<bool> {
     }
 }
 
-fn mount(
+pub(super) fn mount(
     source: Option<&CStr>,
     target: &CStr,
     kind: Option<&CStr>,
