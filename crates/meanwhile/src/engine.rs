@@ -41,6 +41,8 @@ pub use crate::notify::session_holder::{DeliveryPolicy, Moment, SessionHolder};
 pub use crate::notify::starters::{PROJECT_SESSION, is_shared};
 pub use crate::notify::subscription::Subscription;
 pub use crate::outcome::summarize;
+pub use crate::queue::Queue;
+pub use crate::queue::waiting::QueueReason;
 pub use crate::read::condition::{Condition, WaitReply, WaitRequest};
 pub use crate::read::output::{
     GrepReply, GrepRequest, OutputMatch, Piece, ReadFrom, ReadReply, ReadRequest, clean_text, render_screen,
@@ -59,6 +61,7 @@ pub use crate::settle::Settler;
 pub use crate::span::{EXECUTE_SPAN, START_SPAN, Span};
 pub use crate::start::Starts;
 pub use crate::start::direct::DirectStart;
+pub use crate::start::queued::MoveTo;
 pub use crate::start::submit::Started;
 pub use crate::trace::Traces;
 pub use crate::trace::outbox::{ExportReceipt, Urgency};

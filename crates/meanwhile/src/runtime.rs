@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::hooks::Hooks;
 use crate::live::Live;
 use crate::notify::Notifications;
+use crate::queue::Queue;
 use crate::read::{Reader, Tasks};
 use crate::reconcile::Reconciler;
 use crate::redact::Redaction;
@@ -116,6 +117,8 @@ parts! {
     tasks: Tasks,
     /// Returns the part that starts tasks.
     starts: Starts,
+    /// Returns the part that decides which task runs next.
+    queue: Queue,
     /// Returns the part that handles approvals.
     approvals: Approvals,
     /// Returns the part that controls running tasks.

@@ -35,6 +35,7 @@ pub use task::agent::{
     ToolUse, Worktree,
 };
 pub use task::cause::{Cause, Exit, TimeLimit};
+pub use task::dependency::{Dependency, EndWanted};
 pub use task::event::Event;
 pub use task::grant::{EnvironmentGrant, Grant, NetworkGrant, ReadGrant, TaskGrant, WriteGrant};
 pub use task::id::{

@@ -11,7 +11,7 @@ pub enum ToolClass {
     Starts,
     /// Runs a command and waits for its end.
     Awaits,
-    /// Ends a task.
+    /// Ends a task, or changes when it runs.
     Kills,
     /// Writes to the input of a task.
     Types,
@@ -35,7 +35,7 @@ pub struct Tool {
 }
 
 /// The commands of `mw` that correspond to tools.
-static COMMANDS: [Tool; 18] = [
+static COMMANDS: [Tool; 19] = [
     Tool::new("start", ToolClass::Starts),
     Tool::new("restart", ToolClass::Starts),
     Tool::new("run", ToolClass::Awaits),
@@ -50,6 +50,7 @@ static COMMANDS: [Tool; 18] = [
     Tool::new("kill", ToolClass::Kills),
     Tool::new("signal", ToolClass::Kills),
     Tool::new("pause", ToolClass::Kills),
+    Tool::new("queue", ToolClass::Kills),
     Tool::new("input", ToolClass::Types),
     Tool::new("attach", ToolClass::Types),
     Tool::new("clear", ToolClass::Clears),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meanwhile::engine::model::{
-    CommandSpec, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskId, TaskKind, parse_duration_ms,
-    parse_size,
+    CommandSpec, Dependency, EndWanted, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskKind,
+    parse_duration_ms, parse_size,
 };
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
@@ -79,6 +79,12 @@ pub(crate) struct TaskArguments {
     /// Start after this task has completed; skip the new task if it does not complete
     #[arg(long, value_name = "ID")]
     after: Vec<String>,
+    /// Start after this task has ended, however it ended
+    #[arg(long, value_name = "ID")]
+    after_any: Vec<String>,
+    /// Start if this task ends without completing; skip the new task if it completes
+    #[arg(long, value_name = "ID")]
+    after_failure: Vec<String>,
     /// Priority in the queue; higher starts earlier
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
@@ -181,6 +187,8 @@ impl TaskArguments {
             cap: None,
             direct: false,
             after: Vec::new(),
+            after_any: Vec::new(),
+            after_failure: Vec::new(),
             priority: 0,
             at_capacity: None,
             ready_when: None,
@@ -204,8 +212,7 @@ impl TaskArguments {
         tool: &str,
     ) -> Result<Started, CommandError> {
         let added = added_variables(&self.env);
-        let after = self.after.iter().map(|handle| runtime.lookup().resolve(handle, &context.scope()));
-        let after = after.collect::<Result<_, _>>()?;
+        let after = self.dependencies(context, runtime)?;
         let wants_slot = self.at_capacity.is_some();
         let mut request = self.request(&context.config, &context.owner(), after)?;
         request.foreground = tool == RUN;
@@ -214,12 +221,27 @@ impl TaskArguments {
         Ok(runtime.starts().start(&request)?)
     }
 
+    fn dependencies(&self, context: &Context, runtime: &Runtime) -> Result<Vec<Dependency>, CommandError> {
+        let lists = [
+            (&self.after, EndWanted::Completed),
+            (&self.after_any, EndWanted::Any),
+            (&self.after_failure, EndWanted::Failed),
+        ];
+        let named =
+            lists.into_iter().flat_map(|(handles, end)| handles.iter().map(move |handle| (handle, end)));
+        let resolve = |(handle, end): (&String, EndWanted)| {
+            let id = runtime.lookup().resolve(handle, &context.scope())?;
+            Ok(Dependency { id, end })
+        };
+        named.map(resolve).collect()
+    }
+
     /// Makes a request of the options, for a session and behind these tasks.
     pub(crate) fn request(
         self,
         config: &Config,
         session: &str,
-        after: Vec<TaskId>,
+        after: Vec<Dependency>,
     ) -> Result<TaskRequest, CommandError> {
         let command = self.command(config);
         let place = config.place(&self.on)?;

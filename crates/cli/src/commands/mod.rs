@@ -25,6 +25,7 @@ mod notices;
 mod output;
 mod pause;
 mod policy;
+mod queue;
 mod reference;
 mod restart;
 mod resume;
@@ -166,6 +167,7 @@ commands! {
     Input "input" input::Arguments, engine, Settings, "Send input to a task";
     Attach "attach" attach::Arguments, engine, Nothing, "Connect the terminal to a task";
     Restart "restart" restart::Arguments, engine, Settings, "Run a task again";
+    Queue "queue" queue::Arguments, engine, Settings, "Show what waits, in order, and change the order";
     Clear "clear" clear::Arguments, engine, Nothing, "Remove finished tasks and their files";
     Chat "chat" chat::Arguments, surfaces, Settings, "Chat with an agent while its tasks run in the background", arg(without_json());
     Top "top" top::Arguments, surfaces, Nothing, "Manage tasks in a full-screen view: live list, logs, kill, restart", arg(without_json());

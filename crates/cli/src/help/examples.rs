@@ -16,6 +16,7 @@ pub(crate) fn examples(command: &str) -> &'static str {
         "input" => INPUT,
         "attach" => ATTACH,
         "restart" => RESTART,
+        "queue" => QUEUE,
         "clear" => CLEAR,
         "chat" => CHAT,
         "top" => TOP,
@@ -114,6 +115,14 @@ Examples:
 const RESTART: &str = "\
 Examples:
   mw restart web";
+const QUEUE: &str = "\
+Examples:
+  mw queue                                what waits, in order, and why
+  mw queue move deploy --first
+  mw queue move lint --before build
+  mw queue start build                    at once, whatever it waits for
+  mw queue priority docs -5
+  mw queue edit build make -j8";
 const CLEAR: &str = "\
 Examples:
   mw clear build

@@ -58,6 +58,7 @@ mod ports;
 mod progress;
 mod queue;
 mod queue_after;
+mod queue_control;
 mod queue_limits;
 mod queue_total;
 mod readers;

@@ -43,6 +43,56 @@ fn a_task_is_skipped_when_its_dependency_was_killed() {
 }
 
 #[test]
+fn a_task_after_any_end_starts_however_the_other_ended() {
+    for (end, script) in [("exit 0", "0"), ("exit 3", "3"), ("kill -9 $$", "9")] {
+        let home = home();
+        let first = home.start(&format!("{}; {end}", children::gate("go")));
+        let second = home.start_with(&["--after-any", &first], "touch second");
+        assert_eq!(home.status(&second)["after"][0]["end"], "any");
+        home.open("go");
+        assert_eq!(home.ended(&second)["status"], "completed", "{script}");
+        assert!(home.has_file("second"));
+    }
+}
+
+#[test]
+fn a_task_after_a_failure_starts_only_then() {
+    for (end, status) in [("exit 0", "cancelled"), ("exit 3", "completed")] {
+        let home = home();
+        let first = home.start_with(&["--name", "deploy"], &format!("{}; {end}", children::gate("go")));
+        let second = home.start_with(&["--after-failure", "deploy"], "touch rolled-back");
+        home.open("go");
+        let task = home.ended(&second);
+        assert_eq!(task["status"], status, "{end}: {task}");
+        assert_eq!(home.has_file("rolled-back"), end != "exit 0");
+        if end == "exit 0" {
+            let cause = task["cause"].as_str().unwrap();
+            assert!(
+                cause.contains("deploy") && cause.contains(&first) && cause.contains("completed"),
+                "{task}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_killed_task_counts_as_a_failure_and_may_be_cleared() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(children::SLEEPER);
+    let second = home.start(&children::gated("go", 0));
+    let third = home.start_with(&["--after-failure", &first], "touch third");
+    let fourth = home.start_with(&["--after", &first], "touch fourth");
+    home.mw(["kill", &first]).ok();
+    home.mw(["notices", "--session", "default"]).ok();
+    home.mw(["clear", &first]).ok();
+    home.open("go");
+    home.ended(&second);
+    assert_eq!(home.ended(&third)["status"], "completed");
+    assert_eq!(home.ended(&fourth)["status"], "cancelled");
+    assert!(home.has_file("third") && !home.has_file("fourth"));
+}
+
+#[test]
 fn a_whole_chain_of_dependents_is_skipped() {
     let home = home();
     let first = home.start(&children::gated("go", 1));

@@ -66,7 +66,8 @@ impl Desk {
     pub fn start(&self, order: &StartOrder, defaults: &StartDefaults) -> Result<Started> {
         let session = self.access().session.as_deref().unwrap_or(DEFAULT_SESSION);
         self.with(|runtime| {
-            let after = order.after.iter().map(|id| runtime.lookup().resolve(id, &self.scope()));
+            let after =
+                order.after.iter().map(|id| runtime.lookup().resolve(id, &self.scope()).map(Into::into));
             let request = TaskRequest {
                 umask: defaults.umask,
                 lifetime: defaults.lifetime,

@@ -111,6 +111,11 @@ impl Changing<'_> {
         Ok(())
     }
 
+    /// Records that the files of the task have changed, so that those who watch look again.
+    pub(crate) const fn note_change(&mut self) {
+        self.has_changed = true;
+    }
+
     /// Ends a task that has no supervisor.
     pub(crate) fn end(&mut self, cause: Cause) -> Result<()> {
         end_unsupervised(self.database, self.transaction, &mut self.task, cause, self.now)?;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use mw_model::{
-    CommandSpec, EnvVar, Grant, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskGrant, millis,
+    CommandSpec, Dependency, EndWanted, EnvVar, Grant, Io, Lifetime, Place, RawText, ReadyWhen, Resources,
+    TaskGrant, millis,
 };
 
 use super::command::with_args;
@@ -138,8 +139,14 @@ impl TaskDraft {
 
     /// Queues the task until another task has completed. If that one does not complete, this task is cancelled without
     /// being run.
-    pub fn after(mut self, task: &TaskHandle) -> Self {
-        self.request.after.push(task.id().clone());
+    pub fn after(self, task: &TaskHandle) -> Self {
+        self.after_end(task, EndWanted::Completed)
+    }
+
+    /// Queues the task until another task has ended in this way. If that one ends in another way, this task is cancelled without
+    /// being run.
+    pub fn after_end(mut self, task: &TaskHandle, end: EndWanted) -> Self {
+        self.request.after.push(Dependency { id: task.id().clone(), end });
         self
     }
 

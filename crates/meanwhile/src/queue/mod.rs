@@ -8,7 +8,7 @@ pub(crate) mod followers;
 mod limits;
 pub(crate) mod next;
 pub(crate) mod session_end;
-pub(crate) mod waiting;
+pub mod waiting;
 
 use crate::base::part;
 

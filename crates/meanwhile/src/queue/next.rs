@@ -1,6 +1,6 @@
 //! Decides which queued task runs next. Slots are taken in the same transaction; see `slots`.
 
-use mw_model::{Cause, Event, QueueLimits, Status, TimeLimit, Timestamp};
+use mw_model::{Cause, Dependency, Event, QueueLimits, Status, TimeLimit, Timestamp};
 
 use super::session_end::{SessionEndAction, end_of_session};
 use crate::database::ending::end_unsupervised;
@@ -248,15 +248,19 @@ fn decide(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<
     if task.deadline.is_some_and(|deadline| deadline <= now) {
         return Ok(QueueDecision::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
     }
-    for id in &task.after {
+    for Dependency { id, end } in &task.after {
         match transaction.task(id)? {
-            Some(before) if before.status == Status::Completed => {}
+            Some(before) if before.status.is_terminal() && end.is_met_by(before.status) => {}
             Some(before) if before.status.is_terminal() => {
-                let how = before.cause.unwrap_or_else(|| before.status.word().to_owned());
                 let which = before.name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"));
-                return Ok(QueueDecision::End(Cause::Skipped {
-                    reason: format!("{which} did not complete ({how})"),
-                }));
+                let reason = match before.status {
+                    Status::Completed => format!("{which} completed"),
+                    other => {
+                        let how = before.cause.unwrap_or_else(|| other.word().to_owned());
+                        format!("{which} did not complete ({how})")
+                    }
+                };
+                return Ok(QueueDecision::End(Cause::Skipped { reason }));
             }
             Some(_) => return Ok(QueueDecision::Wait),
             // Another run cannot wait for a task that was removed.

@@ -5,18 +5,58 @@ use std::fs;
 use mw_model::wire::{JournalEntry, LOG_FILE};
 use mw_model::{TaskState, Timestamp};
 
+use super::session_end::SessionEndAction;
+use crate::disk::slots::Pool;
 use crate::error::Result;
 use crate::queue::Queue;
 use crate::task::Task;
 
+/// Why a queued task does not run yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueReason {
+    /// Other tasks must end first; their names.
+    Tasks(String),
+    /// Its session has no holder now.
+    NoHolder,
+    /// So many tasks of its session run, and more are not allowed.
+    SessionLimit(u32),
+    /// So many tasks run, and more are not allowed.
+    TotalLimit(u32),
+    /// Nothing: it starts as soon as a process looks at the queue.
+    Nothing,
+}
+
 impl Queue<'_> {
+    /// Returns why a queued task does not run yet.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn reason(&self, task: &Task) -> Result<QueueReason> {
+        if let Some(names) = &task.waiting_for {
+            return Ok(QueueReason::Tasks(names.clone()));
+        }
+        if self.fate(task, self.held(&task.session), self.base.clock.now())? != SessionEndAction::Continue {
+            return Ok(QueueReason::NoHolder);
+        }
+        let (limits, pool) = (self.limits_of_waiting(task)?, Pool::of(task.kind));
+        let store = self.base.database.store()?;
+        if store.running(Some(&task.session), Some(pool))? >= pool.limit(limits) {
+            return Ok(QueueReason::SessionLimit(pool.limit(limits)));
+        }
+        let most = limits.max_running_total;
+        Ok(match most > 0 && store.running(None, None)? >= most {
+            true => QueueReason::TotalLimit(most),
+            false => QueueReason::Nothing,
+        })
+    }
+
     /// Adds to a task what it waits for.
-    pub(crate) fn add_waiting(&self, task: &mut Task) -> Result<()> {
+    pub fn add_waiting(&self, task: &mut Task) -> Result<()> {
         match &task.state {
             TaskState::Pending { .. } => {
                 let mut names = Vec::new();
-                for id in &task.after {
-                    let before = self.base.database.store()?.task(id)?;
+                for dependency in &task.after {
+                    let before = self.base.database.store()?.task(&dependency.id)?;
                     names.extend(
                         before.filter(|before| !before.status.is_terminal()).map(|it| it.short_name()),
                     );

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use mw_model::{
-    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, Place, RawText, ReadyWhen, TaskGrant,
-    TaskId, TaskKind,
+    AgentSpec, CommandSpec, Dependency, Dialect, EnvVar, Io, Lifetime, Limits, Place, RawText, ReadyWhen,
+    TaskGrant, TaskKind,
 };
 
 use super::approval::Approval;
@@ -66,7 +66,7 @@ pub struct TaskRequest {
     /// The batch it belongs to.
     pub batch: Option<String>,
     /// Tasks that must complete first.
-    pub after: Vec<TaskId>,
+    pub after: Vec<Dependency>,
     /// The priority. Higher starts earlier.
     pub priority: i32,
     /// The readiness condition, if any.

@@ -2,11 +2,12 @@
 //!
 //! `submit` lets `check` refuse bad input before anything is changed and `write_down` write the task to disk, and launches
 //! or queues it. `direct` does the same for the usual case, without the database. `restart` and `follow_up` start another
-//! run of a task.
+//! run of a task. `queued` changes what is still queued.
 
 mod check;
 pub(crate) mod direct;
 pub(crate) mod follow_up;
+pub mod queued;
 pub(crate) mod restart;
 pub(crate) mod submit;
 mod write_down;

@@ -187,8 +187,8 @@ impl Starts<'_> {
                 return Err(Error::NameLive { name: name.clone(), id: other, status });
             }
             for before in &request.after {
-                if transaction.task(before)?.is_none() {
-                    return Err(Error::NotFound(before.to_string()));
+                if transaction.task(&before.id)?.is_none() {
+                    return Err(Error::NotFound(before.id.to_string()));
                 }
             }
             task.number = transaction.take_number(&task.session, task.number)?;

@@ -146,6 +146,7 @@ impl Directories {
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
+            rank: 0,
             queue: Some(if request.uncounted { QueueLimits::NONE } else { self.settings.queue.limits() }),
             log_header: self.settings.log_header,
             hooks: Some(self.settings.hooks.any()),

@@ -1,8 +1,9 @@
-//! A task as front ends see it.
+//! A task as front ends see it, and its place in the queue.
 
 mod agent_view;
 mod confined;
 mod limits;
+pub(crate) mod queue_place;
 mod scope;
 mod task_view;
 

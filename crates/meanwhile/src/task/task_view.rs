@@ -6,8 +6,8 @@ use std::time::Duration;
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Cause, Dialect, Event, Lifetime, Progress, QueueLimits, SpanId, Status, TaskId, TaskKind, TaskName,
-    TaskSpec, TaskState, TaskTrace, Timestamp, TraceId, next_state,
+    Cause, Dependency, Dialect, Event, Lifetime, Progress, QueueLimits, SpanId, Status, TaskId, TaskKind,
+    TaskName, TaskSpec, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ pub struct Task {
     /// Position in the queue, from 1.
     pub queue_position: Option<u32>,
     /// Tasks that must complete before the task starts.
-    pub after: Vec<TaskId>,
+    pub after: Vec<Dependency>,
     /// What the task waits for, in words: if queued, the tasks that must complete first; if running, the line at which
     /// it waits for input, or the permission that its agent asks for.
     pub waiting_for: Option<String>,
@@ -149,6 +149,9 @@ pub struct Task {
     /// The priority. Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
+    /// The place among the queued tasks of its priority: lower starts earlier.
+    #[serde(skip)]
+    pub(crate) rank: i64,
     /// The limits that apply while the task is queued; tasks of earlier builds have them in their specs.
     #[serde(skip)]
     pub(crate) queue: Option<QueueLimits>,
@@ -248,6 +251,7 @@ impl Task {
             handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
             foreground: spec.foreground,
             queue: spec.queue,
+            rank: spec.rank,
             priority: spec.priority,
             after: spec.after.clone(),
             trace: spec.trace,

@@ -5,6 +5,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod cause;
+pub(crate) mod dependency;
 pub(crate) mod event;
 pub(crate) mod grant;
 pub(crate) mod id;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::agent::AgentSpec;
+use super::dependency::Dependency;
 use super::grant::TaskGrant;
 use super::id::{TaskId, TaskKind};
 use super::limits::Limits;
@@ -260,12 +261,15 @@ pub struct TaskSpec {
     /// The batch it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Tasks that must complete first.
+    /// Tasks that must end first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<TaskId>,
+    pub after: Vec<Dependency>,
     /// The priority in the queue: higher starts earlier.
     #[serde(default)]
     pub priority: i32,
+    /// The place among the queued tasks of its priority: lower starts earlier. Changes when tasks are moved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rank: i64,
     /// The concurrency limits it was started with. Specs of earlier builds have none; then those of the current
     /// process apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -334,6 +338,11 @@ impl TaskSpec {
     pub fn to_line(&self) -> String {
         self.agent.as_ref().map_or_else(|| self.command.to_line(), |agent| agent.prompt.clone())
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 const fn usual_umask() -> u32 {

@@ -92,8 +92,8 @@ pub(super) struct Task {
     resume_count: u32,
     /// The position in the queue, from 1.
     queue_position: Option<u32>,
-    /// Tasks that must complete first.
-    after: Vec<String>,
+    /// Tasks that must end first: the id of one that must complete, or `{"id","end"}` with the end `any` or `failed`.
+    after: Vec<serde_json::Value>,
     /// What the task waits for, in words.
     waiting_for: Option<String>,
     /// Since when the task has waited for input.

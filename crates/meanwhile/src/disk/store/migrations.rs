@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema. `user_version` counts the steps that a database has taken.
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
     // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
@@ -190,6 +190,12 @@ const STEPS: [&str; 9] = [
         INSERT INTO sessions (id, last_number, tasks) VALUES (new.session, new.number, 1)
             ON CONFLICT (id) DO UPDATE SET tasks = tasks + 1;
     END;
+    ",
+    // The place of a queued task among those of its priority: lower first.
+    "
+    ALTER TABLE tasks ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX tasks_waiting;
+    CREATE INDEX tasks_waiting ON tasks (session, priority DESC, rank, seq) WHERE phase = 0;
     ",
 ];
 

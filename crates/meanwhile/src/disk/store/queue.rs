@@ -1,25 +1,29 @@
 //! Queries of the queue, always inside the transaction that decides.
 
-use mw_model::{QueueLimits, TaskId};
+use mw_model::{Dependency, QueueLimits, TaskId};
 use rusqlite::params;
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::query::task_id;
-use super::write::{ENDED, QUEUED, Transaction, json};
+use super::write::{ENDED, HOLDS_SLOT, QUEUED, Transaction, json};
 use crate::disk::slots::Pool;
 use crate::task::Task;
+use crate::task::queue_place::QueuePlace;
 
 /// The order of a session's queue.
-pub(super) const QUEUE_ORDER: &str = "priority DESC, seq";
+pub(super) const QUEUE_ORDER: &str = "priority DESC, rank, seq";
 
 /// The condition for tasks that precede, in this order, the task with priority `?2` and id `?3`.
 const COMES_BEFORE: &str =
-    "(priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
+    "(priority > ?2 OR (priority = ?2 AND (rank, seq) < (SELECT rank, seq FROM tasks WHERE id = ?3)))";
 
 /// The order of a list in which queued tasks are in this order, and the others newest first.
 pub(super) fn queue_order_or_newest() -> String {
-    format!("CASE phase WHEN {QUEUED} THEN -priority END, CASE phase WHEN {QUEUED} THEN seq ELSE -seq END")
+    format!(
+        "CASE phase WHEN {QUEUED} THEN -priority END, CASE phase WHEN {QUEUED} THEN rank END, \
+         CASE phase WHEN {QUEUED} THEN seq ELSE -seq END"
+    )
 }
 
 pub(super) fn queue_position_sql() -> String {
@@ -34,6 +38,16 @@ impl Store {
     /// Returns whether any task is queued.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         self.value(&any_waiting_sql(), [])
+    }
+
+    /// Returns how many tasks hold slots: all, or those of a session and a pool.
+    pub(crate) fn running(&self, session: Option<&str>, pool: Option<Pool>) -> Result<u32, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FROM tasks WHERE phase = {HOLDS_SLOT} AND ifnull(?1, session) = session \
+             AND ifnull(?2, kind = 'agent') = (kind = 'agent') AND ifnull(queue, '') <> ?3"
+        );
+        let agents = pool.map(|pool| pool == Pool::Agents);
+        self.value(&sql, params![session, agents, json(&QueueLimits::NONE)?])
     }
 
     /// Returns a task's position in its session's queue, from 1.
@@ -61,13 +75,41 @@ impl Transaction<'_> {
         self.tasks_that(&rest, params![session, most, skip, pool == Pool::Agents, json(&without?)?])
     }
 
+    /// Returns the places of a session's queued tasks, in order.
+    pub(crate) fn places(&self, session: &str, pool: Pool) -> Result<Vec<QueuePlace>, StoreError> {
+        let sql = format!(
+            "SELECT id, priority, rank, seq FROM tasks WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?2 \
+             ORDER BY {QUEUE_ORDER}"
+        );
+        self.rows(&sql, params![session, pool == Pool::Agents], |row| {
+            Ok(QueuePlace {
+                id: task_id(row, 0)?,
+                priority: row.get(1)?,
+                rank: row.get(2)?,
+                seq: row.get(3)?,
+            })
+        })
+    }
+
+    /// Moves a queued task to another place.
+    pub(crate) fn set_place(&self, place: &QueuePlace) -> Result<(), StoreError> {
+        let values = params![place.id.as_str(), place.priority, place.rank];
+        self.change("UPDATE tasks SET priority = ?2, rank = ?3 WHERE id = ?1", values)
+    }
+
+    /// Replaces the command of a task, as it is shown, and who approved it.
+    pub(crate) fn set_command(&self, id: &TaskId, command: &str, by: &str) -> Result<(), StoreError> {
+        let values = params![id.as_str(), command, by];
+        self.change("UPDATE tasks SET command = ?2, approved_by = ?3 WHERE id = ?1", values)
+    }
+
     /// Returns the queued tasks that wait for another.
     pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
         self.tasks_that(&format!("WHERE phase = {QUEUED} AND instr(after, ?1)"), [id.as_str()])
     }
 
     /// Changes which tasks a task waits for.
-    pub(crate) fn set_after(&self, id: &TaskId, after: &[TaskId]) -> Result<(), StoreError> {
+    pub(crate) fn set_after(&self, id: &TaskId, after: &[Dependency]) -> Result<(), StoreError> {
         let after = if after.is_empty() { None } else { Some(json(&after)?) };
         self.change("UPDATE tasks SET after = ?2 WHERE id = ?1", params![id.as_str(), after])
     }

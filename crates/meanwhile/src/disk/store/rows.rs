@@ -27,7 +27,7 @@ macro_rules! columns {
 columns! {
     id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, deadline,
     created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors,
-    resume_count, journal_seen, trace, dialect, context, handle_number, foreground, queue
+    resume_count, journal_seen, trace, dialect, context, handle_number, foreground, queue, rank
 }
 
 /// Reads a task from a row of [`COLUMNS`].
@@ -96,6 +96,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         handle_number: get::<Option<i64>>(row, Column::handle_number)?.map(|number| number as u64),
         foreground: get(row, Column::foreground)?,
         queue: json(row, Column::queue)?,
+        rank: get(row, Column::rank)?,
         state: state.clone(),
     };
     task.set_state(state);

@@ -80,8 +80,8 @@ impl Transaction<'_> {
         self.change(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
              deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count, dialect, context, \
-             handle_number, foreground, queue) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)",
+             handle_number, foreground, queue, rank) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27)",
             params![
             task.id.as_str(),
             task.kind.word(),
@@ -109,6 +109,7 @@ impl Transaction<'_> {
             task.handle_number.map(|number| number as i64),
             task.foreground,
             task.queue.as_ref().map(json).transpose()?,
+            task.rank,
         ])
     }
 

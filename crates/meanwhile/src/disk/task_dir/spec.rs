@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
 use mw_model::wire::SPEC_FILE;
-use mw_model::{EnvVar, SPEC_VERSION, SessionBond, TaskId, TaskSpec};
+use mw_model::{Dependency, EnvVar, SPEC_VERSION, SessionBond, TaskSpec};
 
 use super::TaskDir;
 use super::secret_variables::SecretVariables;
@@ -65,8 +65,13 @@ impl TaskDir<'_> {
     }
 
     /// Stores the tasks that a task still has to wait for.
-    pub(crate) fn change_after(&self, after: &[TaskId]) -> Result<()> {
+    pub(crate) fn change_after(&self, after: &[Dependency]) -> Result<()> {
         self.replace_spec(&TaskSpec { after: after.to_vec(), ..self.spec()? })
+    }
+
+    /// Stores the task's place in the queue.
+    pub(crate) fn change_place(&self, priority: i32, rank: i64) -> Result<()> {
+        self.replace_spec(&TaskSpec { priority, rank, ..self.spec()? })
     }
 
     /// Stores the task's binding to its session.

@@ -119,7 +119,7 @@ impl World {
         let cwd = self.dir.path().to_owned();
         let request = TaskRequest {
             context: context.map(str::to_owned),
-            after: plan.after.iter().map(|at| self.started[*at].id.clone()).collect(),
+            after: plan.after.iter().map(|at| self.started[*at].id.clone().into()).collect(),
             priority: plan.priority,
             ..TaskRequest::new(&session_name(plan.session), command, cwd, vec![path])
         };
@@ -200,7 +200,7 @@ impl World {
         let runnable = |task: &Task| {
             task.session == session_name(session)
                 && matches!(task.state, TaskState::Pending { .. })
-                && task.after.iter().all(|id| completed.contains(id))
+                && task.after.iter().all(|before| completed.contains(&before.id))
         };
         room && tasks.iter().any(runnable)
     }
