@@ -122,15 +122,8 @@
 //!
 //! # How it is built
 //!
-//! ```text
-//! handle · session                                   the public API
-//!    │
-//! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ reconcile ▸ notify · read · trace ▸ retain
-//!    │                                    ▲ live           │
-//!    └────────── database, redact ◀────────────────────────┘   the database kept in step with the files
-//!                        │
-//!                      disk                                    files, SQL, platform
-//! ```
+//! The folders are layers; each uses only those below it. The table in `docs/architecture.md` ("Where to add things") lists them
+//! from the top to the bottom, and `cargo xtask tidy` checks the order.
 //!
 //! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`], [`Settings::at`] and
 //! drafts, because a task gets the directory, environment and umask of this process by default; everything else is passed in. The hidden module `engine` has

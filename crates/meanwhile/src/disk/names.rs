@@ -9,11 +9,11 @@ pub(crate) const CHECK_DIR: &str = "checking";
 /// In the home: the slots over all sessions.
 pub(crate) const SLOTS_DIR: &str = "slots";
 /// In the home: locked by the process that exports spans.
-pub(crate) const EXPORT_LOCK: &str = "exporting";
+pub(crate) const EXPORT_LOCK_FILE: &str = "exporting";
 /// In the home: locked by the process that runs hooks.
-pub(crate) const HOOKS_LOCK: &str = "hooks.lock";
+pub(crate) const HOOKS_LOCK_FILE: &str = "hooks.lock";
 /// In the home: failures of hooks.
-pub(crate) const HOOKS_LOG: &str = "hooks.log";
+pub(crate) const HOOKS_LOG_FILE: &str = "hooks.log";
 /// In the home: how far the kernel can confine commands.
 pub(crate) const CONFINEMENT_FILE: &str = "confinement.json";
 /// In the home: the secret of `mw serve`.

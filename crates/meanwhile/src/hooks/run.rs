@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::Hooks;
 use super::events::UserHookCall;
-use crate::disk::names::HOOKS_LOG;
+use crate::disk::names::HOOKS_LOG_FILE;
 use crate::disk::platform;
 use crate::settings::HookSettings;
 use crate::variables::HOOK_RUN_VARIABLE;
@@ -71,7 +71,7 @@ impl Hooks<'_> {
     }
 
     fn log_failure(&self, call: &UserHookCall, command: &str, error: &str) {
-        let path = self.base.home.root().join(HOOKS_LOG);
+        let path = self.base.home.root().join(HOOKS_LOG_FILE);
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
             let _ = std::fs::rename(&path, path.with_extension("log.old"));
         }

@@ -11,7 +11,8 @@ use mw_model::wire::{
 
 use super::clear::ClearReport;
 use crate::disk::names::{
-    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK, HOOKS_LOCK, HOOKS_LOG, SERVE_KEY_FILE, SLOTS_DIR,
+    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE, HOOKS_LOCK_FILE, HOOKS_LOG_FILE,
+    SERVE_KEY_FILE, SLOTS_DIR,
 };
 use crate::disk::store::Filter;
 use crate::error::{Error, Result};
@@ -26,9 +27,9 @@ const FILES: [&str; 9] = [
     WAITING_FILE,
     SETTLING_FILE,
     UNSETTLED_FILE,
-    EXPORT_LOCK,
-    HOOKS_LOCK,
-    HOOKS_LOG,
+    EXPORT_LOCK_FILE,
+    HOOKS_LOCK_FILE,
+    HOOKS_LOG_FILE,
     CONFINEMENT_FILE,
     SERVE_KEY_FILE,
 ];

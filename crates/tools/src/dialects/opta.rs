@@ -80,6 +80,7 @@ static DEFINITIONS: [ToolDefinition; 4] = [
     ToolDefinition {
         tool: OWN.tool("bg_kill"),
         title: "Kill a process",
+        // The dialect promises 5 s, which is the default of `kill.grace_ms`.
         about: "End a background process: SIGTERM, then SIGKILL after 5 s if it still runs.",
         parameters: &[
             Parameter::required("id", Kind::Text, "Process ID to kill"),
