@@ -231,7 +231,7 @@ fn stream(
         max_bytes: 1 << 20,
         ..ReadRequest::default()
     };
-    // A line of ours would disturb a program that draws on the terminal.
+    // A progress line would disturb a program that draws on the terminal.
     let mut progress = ProgressLine::new(context.json || keyboard.typing.is_some());
     let mut shown_size = terminal::size();
     let begun = Instant::now();

@@ -30,7 +30,7 @@ fn says(text: &str, parts: &[&str]) {
 fn the_first_paragraph_of_the_readme_states_the_purpose() {
     let readme = page("README.md");
     let paragraph = readme.split("\n\n").nth(1).unwrap().replace('\n', " ");
-    says(&paragraph, &["in the background", "returns at once", "coding agents", "exactly once"]);
+    says(&paragraph, &["in the background", "returns at once", "coding agents", "exactly one notification"]);
 }
 
 #[test]
