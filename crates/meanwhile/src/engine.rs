@@ -11,7 +11,7 @@ pub use mw_policy as policy;
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;
 pub use crate::approval::{
-    ApprovalTimeouts, Approvals, Asked, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
+    ApprovalTimeouts, Approvals, AskOutcome, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
     SessionPolicy, project_of,
 };
 pub use crate::base::Directories;

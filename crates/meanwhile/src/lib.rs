@@ -83,18 +83,18 @@
 //!
 //! ```no_run
 //! use meanwhile::model::approval::{Answer, Proposal, Remember};
-//! use meanwhile::policy::{Asked, Asker, Policy};
+//! use meanwhile::policy::{AskOutcome, Asker, Policy};
 //!
 //! struct Terminal;
 //!
 //! impl Asker for Terminal {
-//!     fn ask(&self, proposal: &Proposal, _answered: &mut dyn FnMut() -> bool) -> Asked {
+//!     fn ask(&self, proposal: &Proposal, _answered: &mut dyn FnMut() -> bool) -> AskOutcome {
 //!         println!("{}", proposal.question());
 //!         let mut line = String::new();
 //!         let is_yes = std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "y";
 //!         let no = || Answer::Deny("the user said no".to_owned());
 //!         let answer = if is_yes { Answer::Approve(Remember::Once) } else { no() };
-//!         Asked::Answered { answer, by: "terminal" }
+//!         AskOutcome::Answered { answer, by: "terminal" }
 //!     }
 //! }
 //!
@@ -166,7 +166,7 @@ mod task;
 mod trace;
 mod variables;
 
-pub use disk::store::{Filter, ListOrder, Page};
+pub use disk::store::{ListOrder, TaskFilter, TaskPage};
 pub use error::{Error, Result};
 pub use handle::{
     Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell, TaskDraft,
@@ -174,10 +174,10 @@ pub use handle::{
 };
 pub use live::kill::{KillFailure, KillReport};
 pub use mw_model::wire::KillReceipt;
-pub use mw_model::{Notice, Place, ReadyWhen, Status, TaskId, Turn};
+pub use mw_model::{MessageTurn, Notice, Place, ReadyWhen, Status, TaskId};
 pub use request::IfRunning;
 pub use settings::Settings;
-pub use task::{AgentView, Confined, Scope, Task, TaskLimits};
+pub use task::{AgentView, Scope, Task, TaskConfinement, TaskLimits};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

@@ -26,7 +26,7 @@ pub mod wire;
 
 pub use dialects::{Dialect, SecondName, TaskName};
 pub use hash::fnv1a;
-pub use notice::{AGENT_WAITS, MessagePart, Notice, NoticeKind, Turn, TurnEvent, events_from_turns};
+pub use notice::{AGENT_WAITS, MessagePart, MessageTurn, Notice, NoticeKind, TurnEvent, events_from_turns};
 pub use proc_command::{environ_has, is_own_process, shown_command};
 pub use proc_stat::ProcStat;
 pub use signal::{asks_to_end, signal_name, signal_number};

@@ -6,7 +6,7 @@ use mw_model::Grant;
 
 use super::decision::{BuiltinRule, Finding, Reason, Weight};
 use super::need;
-use super::request::{CommandText, Confined, Request};
+use super::request::{CommandText, ConfinementLevel, Request};
 use crate::script::parser_limits::{self, Refused};
 use crate::script::variables;
 use crate::script::word::{Variable, Word};
@@ -134,7 +134,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether the kernel holds the command completely to its grant.
     pub(super) fn is_confined(&self) -> bool {
-        self.request.confined == Confined::Fully
+        self.request.confined == ConfinementLevel::Fully
     }
 
     /// Adds a finding.

@@ -35,7 +35,7 @@ pub use mw_model::{Dialect, EnvironmentGrant, Grant, NetworkGrant, ReadGrant, To
 pub use panics::is_judging;
 pub use paths::protected::{PROTECTED_NAMES, PROTECTED_PATHS, is_protected_name};
 pub use paths::secret_files::{SECRET_NAMES, is_secret};
-pub use request::{CommandText, Confined, Files, Request};
+pub use request::{CommandText, ConfinementLevel, Files, Request};
 pub use rule_grant::RuleGrant;
 pub use rules::{Rule, RuleError, RuleOrigin, Rules};
 pub use script::steps::steps;

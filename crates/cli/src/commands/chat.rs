@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::engine::{Runtime, SessionPolicy};
 use meanwhile::policy::Mode;
-use meanwhile::{Filter, Meanwhile, Scope, Settings};
+use meanwhile::{Meanwhile, Scope, Settings, TaskFilter};
 use mw_agents::chat_host::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
 use mw_tools::call::{Background, CallSettings};
@@ -209,7 +209,7 @@ fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
     }
-    let page = runtime.tasks().list(&Filter::new(Scope::Session(session.to_owned())));
+    let page = runtime.tasks().list(&TaskFilter::new(Scope::Session(session.to_owned())));
     let live = page.map_or(0, |page| page.tasks.iter().filter(|task| !task.status.is_terminal()).count());
     if live > 0 {
         render::aside(&format!("ending {}…", mw_desk::text::count(live, "task", "tasks")));

@@ -20,7 +20,7 @@ use crate::foreground::feed::{self, Feed};
 use crate::foreground::queued::explain_queue;
 use crate::foreground::streams::Streams;
 use crate::foreground::terminal::{self, Keys, ProgressLine, RawMode};
-use crate::foreground::typing::{Asked, Typing, has_terminals};
+use crate::foreground::typing::{Typing, UserRequests, has_terminals};
 use crate::render;
 use crate::render::status_page;
 
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {
-        let asked = Arc::new(Asked::default());
+        let asked = Arc::new(UserRequests::default());
         count_interrupts(&asked)?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
@@ -156,7 +156,7 @@ fn conclude(
 }
 
 /// Counts the signals that ask this command to end.
-fn count_interrupts(asked: &Arc<Asked>) -> Result<(), CommandError> {
+fn count_interrupts(asked: &Arc<UserRequests>) -> Result<(), CommandError> {
     let asked = Arc::clone(asked);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
@@ -176,7 +176,7 @@ struct Keyboard {
 }
 
 impl Keyboard {
-    fn watch(context: &Context, id: &TaskId, input: Input, asked: &Arc<Asked>) -> Self {
+    fn watch(context: &Context, id: &TaskId, input: Input, asked: &Arc<UserRequests>) -> Self {
         let hung_up = Arc::new(AtomicBool::new(false));
         // When the terminal is closed, this command detaches and the task continues.
         let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up));
@@ -223,7 +223,7 @@ fn stream(
     mut streams: Streams,
     detach_at: Option<Instant>,
     keyboard: &Keyboard,
-    asked: &Asked,
+    asked: &UserRequests,
 ) -> Result<bool, CommandError> {
     let mut request = ReadRequest {
         stream: StreamChoice::Apart,

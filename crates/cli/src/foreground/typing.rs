@@ -39,7 +39,7 @@ pub(crate) fn has_terminals() -> bool {
 
 /// Requests of the user, made with keys.
 #[derive(Default)]
-pub(crate) struct Asked {
+pub(crate) struct UserRequests {
     /// Leave the task running.
     pub(crate) detach: AtomicBool,
     /// How often the user asked to end a task that has not started.
@@ -55,7 +55,7 @@ pub(crate) struct Typing {
 struct Shared {
     ends: AtomicBool,
     raw: Mutex<Option<RawMode>>,
-    asked: Arc<Asked>,
+    asked: Arc<UserRequests>,
 }
 
 impl Shared {
@@ -72,7 +72,7 @@ impl Shared {
 
 impl Typing {
     /// Passes keys on from now on.
-    pub(crate) fn begin(context: &Context, id: &TaskId, asked: &Arc<Asked>) -> Self {
+    pub(crate) fn begin(context: &Context, id: &TaskId, asked: &Arc<UserRequests>) -> Self {
         let shared = Arc::new(Shared {
             ends: AtomicBool::new(false),
             raw: Mutex::new(None),

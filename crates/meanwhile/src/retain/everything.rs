@@ -14,7 +14,7 @@ use crate::disk::names::{
     CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE, HOOKS_LOCK_FILE, HOOKS_LOG_FILE,
     SERVE_KEY_FILE, SLOTS_DIR,
 };
-use crate::disk::store::Filter;
+use crate::disk::store::TaskFilter;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
 use crate::read::Tasks;
@@ -55,7 +55,7 @@ impl Retention<'_> {
     /// When the database fails, or a task cannot be ended.
     pub fn clear_everything(&self, kill: &KillRequest) -> Result<EverythingReport> {
         let mut tasks = ClearReport::default();
-        let all = Filter { internal: true, limit: u32::MAX, ..Filter::new(Scope::All) };
+        let all = TaskFilter { internal: true, limit: u32::MAX, ..TaskFilter::new(Scope::All) };
         loop {
             let found = Tasks::on(self.base).list(&all)?.tasks;
             // Queued tasks first: the end of a running one would start them.

@@ -1,7 +1,7 @@
 //! An imaginary project `/p` of a user with the home directory `/home/me`.
 
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
 };
 
 /// The file system of the project: links, and files with their content.
@@ -48,7 +48,7 @@ pub(crate) struct Case<'a> {
     pub(crate) mode: Mode,
     pub(crate) dialect: Dialect,
     pub(crate) cwd: &'a str,
-    pub(crate) confined: Confined,
+    pub(crate) confined: ConfinementLevel,
     pub(crate) env: &'a [(String, String)],
     pub(crate) rules: &'a Rules,
 }
@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
     pub(crate) fn of(command: CommandText<'a>) -> Self {
         Self {
             command,
-            confined: Confined::No,
+            confined: ConfinementLevel::No,
             mode: Mode::Safe,
             dialect: Dialect::Canonical,
             cwd: "/p",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, TaskRequest};
-use meanwhile::{Confined, Task};
+use meanwhile::{Task, TaskConfinement};
 use mw_model::{CommandSpec, EnvVar, Io, first_chars};
 
 use super::excerpt::Excerpt;
@@ -197,7 +197,7 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<ForegroundRun, Call
         }
     }
     let mut output = Excerpt::of(&task, cx)?;
-    if let Some(advice) = task.confined.as_ref().and_then(Confined::advice) {
+    if let Some(advice) = task.confined.as_ref().and_then(TaskConfinement::advice) {
         output.text.push_str(&format!("\n[{advice}]\n"));
     }
     Ok(ForegroundRun { task, returned, took: begun.elapsed(), output })

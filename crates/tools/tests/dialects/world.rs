@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
 use meanwhile::settings::{AtCapacity, Executables};
-use meanwhile::{Filter, Scope, Settings, Task};
+use meanwhile::{Scope, Settings, Task, TaskFilter};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
 use mw_testkit::{Home, SOON, need_program, processes, wait_until};
 use mw_tools::call::{Background, CallContext, CallSettings, Caller, PatientCaller, Reply, WaitDecision};
@@ -216,7 +216,11 @@ impl World {
 
     /// Returns all tasks of the home.
     pub fn tasks(&self) -> Vec<Task> {
-        self.runtime.tasks().list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap().tasks
+        self.runtime
+            .tasks()
+            .list(&TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::All) })
+            .unwrap()
+            .tasks
     }
 
     /// Fills every slot.

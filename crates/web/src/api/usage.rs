@@ -21,7 +21,7 @@ const KEPT: usize = 60;
 const INTERVAL: Duration = Duration::from_millis(1500);
 
 /// The last measurements.
-pub(super) struct UseOfTasks {
+pub(super) struct UsageSampler {
     desk: Desk,
     measured: Mutex<Measured>,
 }
@@ -57,7 +57,7 @@ impl TaskUse {
     }
 }
 
-impl UseOfTasks {
+impl UsageSampler {
     pub(super) fn new(desk: Desk) -> Self {
         Self { desk, measured: Mutex::default() }
     }
