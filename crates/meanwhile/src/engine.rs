@@ -19,6 +19,8 @@ pub use crate::clock::{Clock, SystemClock};
 pub use crate::confine::kernel::confined_by_kernel;
 pub use crate::database::Lookup;
 pub use crate::disk::home::Home;
+pub use crate::disk::names::{AGENT_SESSIONS_DIR, CHATS_DIR, HOOKS_LOG_FILE, SERVE_KEY_FILE};
+pub use crate::disk::platform::random_bytes;
 pub use crate::disk::session_dir::agent_sessions::{child_session, keeper_session};
 pub use crate::disk::store::inspect::{Inspection, inspect};
 pub use crate::disk::store::{ApprovalEntry, ExportState, SessionInfo, TaskEvent};

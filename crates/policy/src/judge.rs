@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mw_model::Grant;
+use mw_model::{Grant, clipped};
 
 use super::decision::{BuiltinRule, Finding, Reason, Weight};
 use super::need;
@@ -329,17 +329,13 @@ pub(super) fn text_of(words: &[Word]) -> String {
 
 /// Shortens a part of a command for a sentence and escapes what a terminal would interpret.
 pub(super) fn short(part: &str) -> String {
-    let mut chars = part.trim().chars();
     let mut shown = String::new();
-    for c in chars.by_ref().take(MAX_SHOWN) {
+    for c in clipped(part.trim(), MAX_SHOWN).chars() {
         match c {
             '\n' | '\t' => shown.push(' '),
             c if parser_limits::is_deceptive(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
-    }
-    if chars.next().is_some() {
-        shown.push('…');
     }
     shown
 }

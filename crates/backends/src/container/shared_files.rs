@@ -4,7 +4,9 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::driver::{Output, Stream};
+use mw_model::Stream;
+
+use crate::driver::Output;
 use crate::error::{PlaceError, Result};
 
 /// Where the directory is in the container.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::Settings;
-use meanwhile::engine::own_environment;
+use meanwhile::engine::{SERVE_KEY_FILE, own_environment};
 use meanwhile::model::approval::Proposal;
 use mw_agents::event_loop;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, http_routes};
@@ -80,7 +80,7 @@ impl Arguments {
         // Problems with the home are reported before anything listens.
         let runtime = context.runtime()?;
         runtime.tasks().last_event()?;
-        let key = runtime.home().root().join("serve.key");
+        let key = runtime.home().root().join(SERVE_KEY_FILE);
         let listening = self.listen()?;
         let site = Site::of(&listening, self.socket.as_deref());
         let (announced, as_json) = (site.clone(), context.json);

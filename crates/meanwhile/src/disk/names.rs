@@ -13,10 +13,14 @@ pub(crate) const EXPORT_LOCK_FILE: &str = "exporting";
 /// In the home: locked by the process that runs hooks.
 pub(crate) const HOOKS_LOCK_FILE: &str = "hooks.lock";
 /// In the home: failures of hooks.
-pub(crate) const HOOKS_LOG_FILE: &str = "hooks.log";
+pub const HOOKS_LOG_FILE: &str = "hooks.log";
 /// In the home: how far the kernel can confine commands.
 pub(crate) const CONFINEMENT_FILE: &str = "confinement.json";
 /// In the home: the secret of `mw serve`.
-pub(crate) const SERVE_KEY_FILE: &str = "serve.key";
+pub const SERVE_KEY_FILE: &str = "serve.key";
+/// In the home: a directory for each chat.
+pub const CHATS_DIR: &str = "chats";
+/// In the home: a directory for each session of the built-in agent.
+pub const AGENT_SESSIONS_DIR: &str = "agent-sessions";
 /// In a session's directory: its policy.
 pub(crate) const POLICY_FILE: &str = "house.json";

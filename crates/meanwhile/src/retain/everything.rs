@@ -11,8 +11,8 @@ use mw_model::wire::{
 
 use super::clear::ClearReport;
 use crate::disk::names::{
-    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE, HOOKS_LOCK_FILE, HOOKS_LOG_FILE,
-    SERVE_KEY_FILE, SLOTS_DIR,
+    AGENT_SESSIONS_DIR, CHATS_DIR, CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE,
+    HOOKS_LOCK_FILE, HOOKS_LOG_FILE, SERVE_KEY_FILE, SLOTS_DIR,
 };
 use crate::disk::store::TaskFilter;
 use crate::error::{Error, Result};
@@ -36,7 +36,7 @@ const FILES: [&str; 9] = [
 
 /// Directories of a home, with everything in them. That of the tasks is not among them: it is empty afterwards, unless it
 /// has something that is not a task.
-const DIRECTORIES: [&str; 6] = [SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, "chats", "agent-sessions"];
+const DIRECTORIES: [&str; 6] = [SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, CHATS_DIR, AGENT_SESSIONS_DIR];
 
 /// What was removed with a home, and what was not.
 #[derive(Debug)]

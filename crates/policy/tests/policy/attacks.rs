@@ -8,6 +8,8 @@ use mw_policy::{
 };
 use serde::Deserialize;
 
+use crate::world::resolved;
+
 #[derive(Deserialize)]
 struct Table {
     group: Vec<Group>,
@@ -48,20 +50,7 @@ struct Project;
 
 impl Files for Project {
     fn real(&self, absolute: &str) -> Option<String> {
-        let mut path = String::new();
-        for part in absolute.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
-                part => {
-                    path = format!("{path}/{part}");
-                    if path == "/home/me/project/linked" {
-                        "/home/me/outside".clone_into(&mut path);
-                    }
-                }
-            }
-        }
-        Some(if path.is_empty() { "/".to_owned() } else { path })
+        Some(resolved(absolute, &[("/home/me/project/linked", "/home/me/outside")]))
     }
 
     fn text(&self, absolute: &str) -> Option<String> {

@@ -20,26 +20,31 @@ const FILES: [(&str, &str); 7] = [
 
 impl Files for Nowhere {
     fn real(&self, absolute: &str) -> Option<String> {
-        let mut path = String::new();
-        for part in absolute.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
-                part => {
-                    path = format!("{path}/{part}");
-                    if let Some((_, target)) = LINKS.iter().find(|(link, _)| *link == path) {
-                        path = target.trim_end_matches('/').to_owned();
-                    }
-                }
-            }
-        }
-        Some(if path.is_empty() { "/".to_owned() } else { path })
+        Some(resolved(absolute, &LINKS))
     }
 
     fn text(&self, absolute: &str) -> Option<String> {
         let real = self.real(absolute)?;
         FILES.iter().find(|(path, _)| *path == real).map(|(_, text)| (*text).to_owned())
     }
+}
+
+/// Resolves a path in a file system whose only links are these.
+pub(crate) fn resolved(absolute: &str, links: &[(&str, &str)]) -> String {
+    let mut path = String::new();
+    for part in absolute.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+            part => {
+                path = format!("{path}/{part}");
+                if let Some((_, target)) = links.iter().find(|(link, _)| *link == path) {
+                    path = target.trim_end_matches('/').to_owned();
+                }
+            }
+        }
+    }
+    if path.is_empty() { "/".to_owned() } else { path }
 }
 
 /// A request with default values.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, TaskRequest};
 use meanwhile::{Task, TaskConfinement};
-use mw_model::{CommandSpec, EnvVar, Io, first_chars};
+use mw_model::{CommandSpec, EnvVar, Io, first_chars, one_line};
 
 use super::excerpt::Excerpt;
 use super::wait::await_end;
@@ -59,7 +59,7 @@ impl ShellCall {
         TaskRequest {
             description: self.title.clone(),
             io: self.io,
-            expected: self.expected.as_deref().and_then(one_line),
+            expected: self.expected.as_deref().and_then(short_line),
             ..request
         }
     }
@@ -67,11 +67,9 @@ impl ShellCall {
 
 /// Converts a text to one short line. It is shown next to the command of an approval request and must not look like a
 /// part of the command.
-fn one_line(text: &str) -> Option<String> {
+fn short_line(text: &str) -> Option<String> {
     const MAX: usize = 80;
-    let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    Some(first_chars(&line, MAX).to_owned()).filter(|line| !line.is_empty())
+    Some(first_chars(&one_line(text), MAX).to_owned()).filter(|line| !line.is_empty())
 }
 
 /// Starts a command in the background.

@@ -33,7 +33,7 @@ pub(crate) fn short_path(directory: &File) -> PathBuf {
 }
 
 /// Returns random bytes, fit for secrets.
-pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(bytes)

@@ -18,4 +18,4 @@ mod succession;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use log_file::{CHUNK, Log, Moved, Stream};
+pub(crate) use log_file::{CHUNK, Log, Moved};
