@@ -1,13 +1,13 @@
 //! The side of meanwhile that agents and their hosts see.
 //!
 //! ```text
-//! hosts     coding agents that run `mw`: their setup, hooks and session identity
-//! mcp       the MCP server, which offers the tools to them
-//! acp       the Agent Client Protocol as a client: runs other agents and answers their requests
-//! subagent  an agent that runs for one turn, as a task
-//! builtin   our own agent
-//! chat      a person and an agent: everything behind the screen of `mw chat`
-//! delivery  notifications with the replies of the MCP server and of our own agent
+//! hosts      coding agents that run `mw`: their setup, hooks and session identity
+//! mcp        the MCP server, which offers the tools to them
+//! acp        the Agent Client Protocol as a client: runs other agents and answers their requests
+//! subagent   an agent that runs for one turn, as a task
+//! builtin    our own agent
+//! chat_host  a person and an agent: everything behind the screen of `mw chat`
+//! delivery   notifications with the replies of the MCP server and of our own agent
 //! ```
 #![forbid(unsafe_code)]
 

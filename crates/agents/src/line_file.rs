@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::rand::{GetRandomFlags, getrandom};
+use meanwhile::engine::random_bytes;
 
 /// Maximum length of a name, see [`is_name`].
 const MAX_NAME: usize = 64;
@@ -126,7 +126,5 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// Returns a random name of `BYTES` bytes in hexadecimal digits.
 pub(crate) fn random_name<const BYTES: usize>() -> io::Result<String> {
-    let mut bytes = [0; BYTES];
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
+    Ok(random_bytes::<BYTES>()?.map(|byte| format!("{byte:02x}")).concat())
 }

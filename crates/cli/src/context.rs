@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use meanwhile::engine::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME, Requester};
 use meanwhile::engine::{Runtime, check_session_name};
-use meanwhile::{Filter, Scope, Task};
+use meanwhile::{Scope, Task, TaskFilter};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -188,7 +188,8 @@ impl Context {
     /// # Errors
     /// When the batch has no tasks, which is probably a typo.
     pub(crate) fn batch(&self, runtime: &Runtime, batch: &str) -> Result<Vec<Task>, CommandError> {
-        let filter = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(self.scope()) };
+        let filter =
+            TaskFilter { batch: Some(batch.to_owned()), limit: u32::MAX, ..TaskFilter::new(self.scope()) };
         let tasks = runtime.tasks().list(&filter)?.tasks;
         if tasks.is_empty() {
             let message = format!("no tasks in the batch {batch:?}");

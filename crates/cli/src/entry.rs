@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches};
+use meanwhile::error::ErrorCode;
 
 use crate::arguments::command_line::{command_last, command_words};
 use crate::commands::{self, Command};
@@ -143,7 +144,7 @@ fn conclude(json: bool, done: CommandResult) -> u8 {
     match done {
         Ok(code) => code,
         Err(error) => {
-            let is_damage = error.code == "store";
+            let is_damage = error.library == Some(ErrorCode::Store);
             let code = with_similar_task(error).report(json);
             if is_damage {
                 replace_damaged_database();

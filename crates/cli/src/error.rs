@@ -3,7 +3,7 @@
 use std::io;
 
 use meanwhile::Error;
-use meanwhile::error::ErrorClass;
+use meanwhile::error::{ErrorClass, ErrorCode};
 use meanwhile::model::TaskId;
 use mw_agents::hosts::DeliverError;
 use serde_json::json;
@@ -19,6 +19,8 @@ pub(crate) struct CommandError {
     pub(crate) message: String,
     pub(crate) hint: String,
     pub(crate) exit: u8,
+    /// The code, if it is one of the library.
+    pub(crate) library: Option<ErrorCode>,
     /// The handle that belongs to no task.
     pub(crate) unknown_task: Option<String>,
 }
@@ -28,7 +30,8 @@ pub(crate) type CommandResult = Result<u8, CommandError>;
 
 impl CommandError {
     fn new(code: &str, message: impl Into<String>, hint: impl Into<String>, exit: u8) -> Self {
-        Self { code: code.to_owned(), message: message.into(), hint: hint.into(), exit, unknown_task: None }
+        let code = code.to_owned();
+        Self { code, message: message.into(), hint: hint.into(), exit, library: None, unknown_task: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -58,7 +61,7 @@ impl CommandError {
 
     /// Adds that a task was started before the error.
     pub(crate) fn with_task(mut self, id: &TaskId) -> Self {
-        if self.is_unread() || self.code != "io" {
+        if self.is_unread() || self.library != Some(ErrorCode::Io) {
             return self;
         }
         self.message = format!("{}; {id} was started and keeps running", self.message);
@@ -141,7 +144,8 @@ impl From<Error> for CommandError {
             Error::NotFound(handle) => Some(handle.clone()),
             _ => None,
         };
-        Self { code: error.code().as_str().to_owned(), message, hint, exit, unknown_task }
+        let code = error.code();
+        Self { code: code.as_str().to_owned(), message, hint, exit, library: Some(code), unknown_task }
     }
 }
 
@@ -161,6 +165,8 @@ impl From<io::Error> for CommandError {
         let message = if exit == 0 { String::new() } else { error.to_string() };
         let hint =
             if render::is_unwritten(&error) { "check the terminal or pipe that mw writes to" } else { "" };
-        Self { code: "io".to_owned(), message, hint: hint.to_owned(), exit, unknown_task: None }
+        let code = ErrorCode::Io;
+        let (text, hint) = (code.as_str().to_owned(), hint.to_owned());
+        Self { code: text, message, hint, exit, library: Some(code), unknown_task: None }
     }
 }

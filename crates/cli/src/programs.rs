@@ -133,6 +133,7 @@ fn failure(message: String) -> CommandError {
         message,
         hint: INSTALL.to_owned(),
         exit: exit_code::FAILURE,
+        library: None,
         unknown_task: None,
     }
 }

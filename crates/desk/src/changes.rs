@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use meanwhile::engine::TaskEvent;
-use meanwhile::{Filter, Result};
+use meanwhile::{Result, TaskFilter};
 
 use crate::desk::Desk;
 use crate::proposals::{OpenRequest, open_requests};
@@ -68,7 +68,7 @@ impl Desk {
             loop {
                 let events = subscription.next_or_wake_up(MAX_CHECK_INTERVAL)?;
                 let has_events = !events.is_empty();
-                let all = Filter { limit: 0, ..Filter::new(self.scope()) };
+                let all = TaskFilter { limit: 0, ..TaskFilter::new(self.scope()) };
                 let total = runtime.tasks().list(&all)?.total;
                 let open = self.approvals()?;
                 let changes = [
@@ -99,7 +99,7 @@ impl Desk {
             loop {
                 let mut changes = Vec::new();
                 // The removal of a task is not a task event, so the number of tasks is compared.
-                let all = Filter { limit: 0, ..Filter::new(self.scope()) };
+                let all = TaskFilter { limit: 0, ..TaskFilter::new(self.scope()) };
                 let total = runtime.tasks().list(&all)?.total;
                 if number.replace(total).is_some_and(|before| before != total) {
                     changes.push(DeskChange::Tasks);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::Result;
+use meanwhile::engine::model::Stream;
 use meanwhile::engine::model::wire::drop_marker;
 use meanwhile::engine::{GrepReply, GrepRequest, Piece, ReadFrom, ReadReply, ReadRequest, StreamChoice};
 use meanwhile::model::TaskId;
@@ -65,29 +66,19 @@ pub struct LogChunk {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogPiece {
     /// The stream.
-    pub stream: LogStream,
+    pub stream: Stream,
     /// The text after redaction.
     pub text: String,
 }
 
-/// A stream of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogStream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
 /// Joins the bytes of the same stream before they are decoded, because a character may be split between them.
 fn pieces(reply: &ReadReply) -> Vec<LogPiece> {
-    let mut stretches: Vec<(LogStream, Vec<u8>)> = Vec::new();
+    let mut stretches: Vec<(Stream, Vec<u8>)> = Vec::new();
     for piece in &reply.pieces {
-        let last = stretches.last().map_or(LogStream::Stdout, |(stream, _)| *stream);
+        let last = stretches.last().map_or(Stream::Stdout, |(stream, _)| *stream);
         let (stream, bytes) = match piece {
-            Piece::Stdout(bytes) => (LogStream::Stdout, bytes.clone()),
-            Piece::Stderr(bytes) => (LogStream::Stderr, bytes.clone()),
+            Piece::Stdout(bytes) => (Stream::Stdout, bytes.clone()),
+            Piece::Stderr(bytes) => (Stream::Stderr, bytes.clone()),
             Piece::Dropped(count) => (last, drop_marker(*count).into_bytes()),
         };
         match stretches.last_mut() {
@@ -108,7 +99,7 @@ impl LogChunk {
     pub fn of_text(text: impl Into<String>, offset: u64, end: u64) -> Self {
         let text = text.into();
         let next = offset + text.len() as u64;
-        let pieces = vec![LogPiece { stream: LogStream::Stdout, text }];
+        let pieces = vec![LogPiece { stream: Stream::Stdout, text }];
         Self {
             pieces,
             offset,

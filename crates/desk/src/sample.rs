@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use meanwhile::engine::Runtime;
 use meanwhile::model::Status;
-use meanwhile::{Filter, Result, Task};
+use meanwhile::{Result, Task, TaskFilter};
 
 use crate::desk::Desk;
 
@@ -93,7 +93,7 @@ impl Desk {
     /// Fails if the home directory cannot be read.
     pub fn use_of_live_tasks(&self, most: u32) -> Result<Vec<(String, Sample)>> {
         let running = vec![Status::Running, Status::Resumed, Status::Cancelling];
-        let live = Filter { statuses: running, limit: most, ..Filter::new(self.scope()) };
+        let live = TaskFilter { statuses: running, limit: most, ..TaskFilter::new(self.scope()) };
         let tasks = self.with(|runtime| runtime.tasks().list(&live))?.tasks;
         let alive: Vec<_> = tasks.iter().map(|task| task.id.to_string()).collect();
         self.sample(&Round { tasks, alive: alive.clone() })?;

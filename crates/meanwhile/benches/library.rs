@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use meanwhile::engine::model::wire::{EntryKind, IndexEntry, segments};
 use meanwhile::engine::model::{Cause, Event, Process, RunOrigin, TaskState, Timestamp, next_state};
 use meanwhile::engine::{ReadFrom, ReadRequest};
-use meanwhile::{Filter, Scope};
+use meanwhile::{Scope, TaskFilter};
 
 use world::World;
 
@@ -95,7 +95,7 @@ mod store {
 
     fn list(bencher: Bencher, count: u32, scope: Scope) {
         let world = World::with_finished(count);
-        let filter = Filter::new(scope);
+        let filter = TaskFilter::new(scope);
         bencher.bench_local(|| {
             let page = world.runtime.tasks().list(&filter);
             assert!(page.is_ok_and(|page| page.total == u64::from(count) && page.tasks.len() == 50));
@@ -106,7 +106,7 @@ mod store {
     #[divan::bench(args = COUNTS)]
     fn open_and_list(bencher: Bencher, count: u32) {
         let world = World::with_finished(count);
-        let filter = Filter::new(Scope::All);
+        let filter = TaskFilter::new(Scope::All);
         bencher.bench_local(|| world.open_again().tasks().list(&filter).map(|page| page.total));
     }
 }
@@ -190,7 +190,7 @@ mod policy {
             writable: &[],
             env: &[],
             ci_reads: false,
-            confined: mw_policy::Confined::No,
+            confined: mw_policy::ConfinementLevel::No,
             rules: &rules,
             files: &LocalFiles,
         };

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use meanwhile::{Filter, Meanwhile, Scope};
+use meanwhile::{Meanwhile, Scope, TaskFilter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for script in words {
         println!("started {}", session.start(script)?.id());
     }
-    let count = Filter { limit: 0, ..Filter::new(Scope::Session(name)) };
+    let count = TaskFilter { limit: 0, ..TaskFilter::new(Scope::Session(name)) };
     loop {
         let is_over = mw.tasks(&count)?.live == 0;
         let notices =

@@ -11,7 +11,7 @@ pub use mw_policy as policy;
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;
 pub use crate::approval::{
-    ApprovalTimeouts, Approvals, Asked, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
+    ApprovalTimeouts, Approvals, AskOutcome, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
     SessionPolicy, project_of,
 };
 pub use crate::base::Directories;
@@ -19,6 +19,8 @@ pub use crate::clock::{Clock, SystemClock};
 pub use crate::confine::kernel::confined_by_kernel;
 pub use crate::database::Lookup;
 pub use crate::disk::home::Home;
+pub use crate::disk::names::{AGENT_SESSIONS_DIR, CHATS_DIR, HOOKS_LOG_FILE, SERVE_KEY_FILE};
+pub use crate::disk::platform::random_bytes;
 pub use crate::disk::session_dir::agent_sessions::{child_session, keeper_session};
 pub use crate::disk::store::inspect::{Inspection, inspect};
 pub use crate::disk::store::{ApprovalEntry, ExportState, SessionInfo, TaskEvent};

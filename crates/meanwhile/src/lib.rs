@@ -83,18 +83,18 @@
 //!
 //! ```no_run
 //! use meanwhile::model::approval::{Answer, Proposal, Remember};
-//! use meanwhile::policy::{Asked, Asker, Policy};
+//! use meanwhile::policy::{AskOutcome, Asker, Policy};
 //!
 //! struct Terminal;
 //!
 //! impl Asker for Terminal {
-//!     fn ask(&self, proposal: &Proposal, _answered: &mut dyn FnMut() -> bool) -> Asked {
+//!     fn ask(&self, proposal: &Proposal, _answered: &mut dyn FnMut() -> bool) -> AskOutcome {
 //!         println!("{}", proposal.question());
 //!         let mut line = String::new();
 //!         let is_yes = std::io::stdin().read_line(&mut line).is_ok() && line.trim() == "y";
 //!         let no = || Answer::Deny("the user said no".to_owned());
 //!         let answer = if is_yes { Answer::Approve(Remember::Once) } else { no() };
-//!         Asked::Answered { answer, by: "terminal" }
+//!         AskOutcome::Answered { answer, by: "terminal" }
 //!     }
 //! }
 //!
@@ -122,15 +122,8 @@
 //!
 //! # How it is built
 //!
-//! ```text
-//! handle · session                                   the public API
-//!    │
-//! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ reconcile ▸ notify · read · trace ▸ retain
-//!    │                                    ▲ live           │
-//!    └────────── database, redact ◀────────────────────────┘   the database kept in step with the files
-//!                        │
-//!                      disk                                    files, SQL, platform
-//! ```
+//! The folders are layers; each uses only those below it. The table in `docs/architecture.md` ("Where to add things") lists them
+//! from the top to the bottom, and `cargo xtask tidy` checks the order.
 //!
 //! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`], [`Settings::at`] and
 //! drafts, because a task gets the directory, environment and umask of this process by default; everything else is passed in. The hidden module `engine` has
@@ -173,7 +166,7 @@ mod task;
 mod trace;
 mod variables;
 
-pub use disk::store::{Filter, ListOrder, Page};
+pub use disk::store::{ListOrder, TaskFilter, TaskPage};
 pub use error::{Error, Result};
 pub use handle::{
     Listener, Meanwhile, Notices, Output, OutputMatch, PendingNotice, Program, Session, Shell, TaskDraft,
@@ -181,10 +174,10 @@ pub use handle::{
 };
 pub use live::kill::{KillFailure, KillReport};
 pub use mw_model::wire::KillReceipt;
-pub use mw_model::{Notice, Place, ReadyWhen, Status, TaskId, Turn};
+pub use mw_model::{MessageTurn, Notice, Place, ReadyWhen, Status, TaskId};
 pub use request::IfRunning;
 pub use settings::Settings;
-pub use task::{AgentView, Confined, Scope, Task, TaskLimits};
+pub use task::{AgentView, Scope, Task, TaskConfinement, TaskLimits};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

@@ -3,9 +3,9 @@
 pub use mw_model::wire::{KillReceipt, RefusalCode, SentSignal, Survivor};
 pub use mw_model::{
     Activity, Cause, CommandSpec, Dialect, Enforcement, EnvVar, EnvironmentGrant, Event, Exit, Grant,
-    IdError, Lifetime, Limits, MessagePart, NetworkGrant, Notice, NoticeKind, OutOfRange, Place, PlanStep,
-    Process, Progress, QueueLimits, RawText, ReadGrant, ReadyWhen, ResourceLimit, Resources, RunOrigin,
-    Sampler, Share, SpanId, Status, StepStatus, TaskId, TaskKind, TaskState, TaskTrace, TimeLimit, Timestamp,
-    ToolUse, TraceError, TraceId, TraceParent, Turn, TurnEvent, WriteGrant, approval, events_from_turns,
+    IdError, Lifetime, Limits, MessagePart, MessageTurn, NetworkGrant, Notice, NoticeKind, OutOfRange, Place,
+    PlanStep, Process, Progress, QueueLimits, RawText, ReadGrant, ReadyWhen, ResourceLimit, Resources,
+    RunOrigin, Sampler, Share, SpanId, Status, StepStatus, TaskId, TaskKind, TaskState, TaskTrace, TimeLimit,
+    Timestamp, ToolUse, TraceError, TraceId, TraceParent, TurnEvent, WriteGrant, approval, events_from_turns,
     signal,
 };

@@ -17,6 +17,7 @@ mod notice;
 mod proc_command;
 mod proc_stat;
 pub mod signal;
+mod stream;
 mod task;
 mod text;
 mod time;
@@ -26,10 +27,11 @@ pub mod wire;
 
 pub use dialects::{Dialect, SecondName, TaskName};
 pub use hash::fnv1a;
-pub use notice::{AGENT_WAITS, MessagePart, Notice, NoticeKind, Turn, TurnEvent, events_from_turns};
+pub use notice::{AGENT_WAITS, MessagePart, MessageTurn, Notice, NoticeKind, TurnEvent, events_from_turns};
 pub use proc_command::{environ_has, is_own_process, shown_command};
 pub use proc_stat::ProcStat;
 pub use signal::{asks_to_end, signal_name, signal_number};
+pub use stream::Stream;
 pub use task::agent::{
     Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, SESSION_EXPIRED, StepStatus,
     ToolUse, Worktree,
@@ -55,6 +57,7 @@ pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{TransitionRefused, next_state};
 pub use task::variables::{PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE};
 pub use text::cut::{both_ends, clipped, first_bytes, first_chars, head_with_note};
+pub use text::one_line::one_line;
 pub use text::prompt::PromptPatterns;
 pub use text::quotes::unclosed_quote;
 pub use text::raw_text::RawText;

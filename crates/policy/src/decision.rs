@@ -155,7 +155,7 @@ pub(super) struct Finding {
     pub(super) reason: Reason,
     /// The effect; empty if the reason is enough.
     pub(super) effect: String,
-    /// What a yes adds to the grant.
+    /// What an approval adds to the grant.
     pub(super) grant: Grant,
     /// Whether a rule of the user allows it.
     pub(super) excused: bool,

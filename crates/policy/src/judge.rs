@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mw_model::Grant;
+use mw_model::{Grant, clipped};
 
 use super::decision::{BuiltinRule, Finding, Reason, Weight};
 use super::need;
-use super::request::{CommandText, Confined, Request};
+use super::request::{CommandText, ConfinementLevel, Request};
 use crate::script::parser_limits::{self, Refused};
 use crate::script::variables;
 use crate::script::word::{Variable, Word};
@@ -134,7 +134,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether the kernel holds the command completely to its grant.
     pub(super) fn is_confined(&self) -> bool {
-        self.request.confined == Confined::Fully
+        self.request.confined == ConfinementLevel::Fully
     }
 
     /// Adds a finding.
@@ -329,17 +329,13 @@ pub(super) fn text_of(words: &[Word]) -> String {
 
 /// Shortens a part of a command for a sentence and escapes what a terminal would interpret.
 pub(super) fn short(part: &str) -> String {
-    let mut chars = part.trim().chars();
     let mut shown = String::new();
-    for c in chars.by_ref().take(MAX_SHOWN) {
+    for c in clipped(part.trim(), MAX_SHOWN).chars() {
         match c {
             '\n' | '\t' => shown.push(' '),
             c if parser_limits::is_deceptive(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
-    }
-    if chars.next().is_some() {
-        shown.push('…');
     }
     shown
 }

@@ -23,7 +23,6 @@ mod panics;
 mod paths;
 mod programs;
 mod request;
-mod rule_grant;
 mod rules;
 mod script;
 mod tools;
@@ -35,8 +34,7 @@ pub use mw_model::{Dialect, EnvironmentGrant, Grant, NetworkGrant, ReadGrant, To
 pub use panics::is_judging;
 pub use paths::protected::{PROTECTED_NAMES, PROTECTED_PATHS, is_protected_name};
 pub use paths::secret_files::{SECRET_NAMES, is_secret};
-pub use request::{CommandText, Confined, Files, Request};
-pub use rule_grant::RuleGrant;
-pub use rules::{Rule, RuleError, RuleOrigin, Rules};
+pub use request::{CommandText, ConfinementLevel, Files, Request};
+pub use rules::{Rule, RuleError, RuleGrant, RuleOrigin, Rules};
 pub use script::steps::steps;
 pub use tools::foreign_tool;

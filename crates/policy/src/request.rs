@@ -21,7 +21,7 @@ pub enum CommandText<'a> {
 
 /// How far the kernel holds a command to its grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confined {
+pub enum ConfinementLevel {
     /// Not at all: the command can do whatever the user can.
     #[default]
     No,
@@ -70,7 +70,7 @@ pub struct Request<'a> {
     /// Whether tools that only read are allowed in mode ci.
     pub ci_reads: bool,
     /// How far the kernel holds the command to its grant.
-    pub confined: Confined,
+    pub confined: ConfinementLevel,
     /// The rules of the user and the project.
     pub rules: &'a Rules,
     /// Access to the file system.

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use mw_model::Io;
+use mw_model::Stream;
 use mw_model::wire::{
     CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, PROGRESS_FIFO, STDIN_FIFO, StartMessage,
 };
@@ -18,7 +19,7 @@ use crate::end::driver::started_driver;
 use crate::end::record::{self, ReservedSpace};
 use crate::end::tree::Tree;
 use crate::output::direct::DirectOutput;
-use crate::output::log::{Log, Stream};
+use crate::output::log::Log;
 use crate::spawn::pipe::OutputPipe;
 use crate::spawn::terminal::Terminal;
 use crate::sys::{self, Board};

@@ -18,7 +18,7 @@ use crate::processes::{self, kill_if};
 use crate::wait::wait_until;
 
 /// The variable that marks every process of a home.
-const TAG: &str = "MW_TEST_TAG";
+pub(crate) const TAG: &str = "MW_TEST_TAG";
 /// The variable that keeps the directories of tests, for debugging.
 const KEEP: &str = "MW_TEST_KEEP";
 /// The variable that names a folder with other executables to test.
@@ -146,6 +146,12 @@ impl Home {
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    /// Returns the value of [`TAG`] in all processes of the home.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag
     }
 
     /// Returns the directory in `MEANWHILE_HOME`, which the first command creates.

@@ -13,16 +13,16 @@
 pub mod call;
 pub mod delegation;
 pub mod dialects;
+mod markdown;
 pub mod operations;
 pub mod screens;
-mod table;
 mod text;
 mod tool_spec;
 mod toolset;
 
 pub use dialects::Dialect;
+pub use markdown::markdown_table;
 pub use mw_policy::ToolClass;
-pub use table::table;
 pub use text::first_line;
 pub use tool_spec::{Format, ToolSpec};
 pub use toolset::{CustomTool, RegistryError, Toolset, USUAL_WAIT_MS};

@@ -16,5 +16,5 @@ pub mod page;
 pub mod serve;
 
 pub use api::{AddRule, AgentInfo, AllowAlways, Api, Options};
-pub use guard::{Browsers, Guard, Key, Place, Token};
+pub use guard::{Browsers, Guard, Key, ServerAddress, Token};
 pub use serve::Listening;

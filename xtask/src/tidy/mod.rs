@@ -8,6 +8,7 @@ mod length;
 mod library_layers;
 mod manifest;
 mod mod_files;
+mod module_docs;
 mod one_form;
 mod page_facts;
 mod page_paths;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::violation::Violation;
 use super::{
-    drawing, fail_points, layers, ledger, length, library_layers, mod_files, one_form, page_facts,
-    page_paths, platform, purity, sqlite, test_habits, test_names, unsafety,
+    drawing, fail_points, layers, ledger, length, library_layers, mod_files, module_docs, one_form,
+    page_facts, page_paths, platform, purity, sqlite, test_habits, test_names, unsafety,
 };
 use crate::error::Failure;
 use crate::source::Source;
@@ -24,6 +24,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         violations.extend(layers::check(file));
         violations.extend(sqlite::check_manifest(file));
     }
+    let modules = module_docs::Modules::of(&sources);
     for source in &sources {
         violations.extend(unsafety::check(source));
         violations.extend(sqlite::check(source));
@@ -31,6 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         violations.extend(purity::check(source));
         violations.extend(library_layers::check(source));
         violations.extend(mod_files::check(source));
+        violations.extend(modules.check(source));
         violations.extend(test_habits::check(source));
     }
     violations.extend(fail_points::check(&sources));

@@ -6,7 +6,7 @@
 //!                                   └────▶ requested ─▶ permissions (policy, approvals)
 //! ```
 //!
-//! `subagent` runs an agent for one turn, as a task; `chat` keeps a connection open. `handshake` only tests an agent.
+//! `subagent` runs an agent for one turn, as a task; `chat_host` keeps a connection open. `handshake` only tests an agent.
 //! `quirks` are the differences between agents, and `own_agent` what only our own agent understands.
 
 pub(crate) mod approved;

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     ToolCallUpdateFields,
 };
 use meanwhile::Task;
-use meanwhile::engine::{Asked, Asker};
+use meanwhile::engine::{AskOutcome, Asker};
 use mw_model::approval::{Answer, Proposal, Remember};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,7 @@ impl TurnCaller {
         update
     }
 
-    async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         let asked = self.client.ask(self.question(proposal), &proposal.id);
         let answer = match await_answer(asked, [&self.cancelled, &self.closing], answered).await {
             Some(Ok(RequestPermissionOutcome::Selected(chosen))) if &*chosen.option_id.0 == ALLOW => {
@@ -70,15 +70,15 @@ impl TurnCaller {
             Some(Ok(RequestPermissionOutcome::Selected(_))) => Answer::Deny(String::new()),
             Some(Ok(RequestPermissionOutcome::Cancelled)) => {
                 self.cancelled.cancel();
-                return Asked::Elsewhere;
+                return AskOutcome::Elsewhere;
             }
             // No person could be asked. The request can still be answered elsewhere.
-            Some(_) | None => return Asked::Elsewhere,
+            Some(_) | None => return AskOutcome::Elsewhere,
         };
         let status = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
         let update = ToolCallUpdate::new(self.call.tool_call_id.clone(), status);
         self.client.tell(SessionUpdate::ToolCallUpdate(update));
-        Asked::Answered { answer, by: WAY }
+        AskOutcome::Answered { answer, by: WAY }
     }
 }
 
@@ -95,13 +95,13 @@ impl Caller for TurnCaller {
         if self.closing.is_cancelled() { WaitDecision::Detach } else { WaitDecision::Continue }
     }
 
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         self.handle.block_on(self.put(proposal, answered))
     }
 }
 
 impl Asker for TurnCaller {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         Caller::ask(self, proposal, answered)
     }
 

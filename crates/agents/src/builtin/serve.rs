@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
-    CancelNotification, InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest,
-    PromptResponse, SetSessionModeRequest, SetSessionModeResponse, StopReason,
+    CancelNotification, InitializeRequest, LoadSessionRequest, LoadSessionResponse, NewSessionRequest,
+    PromptRequest, PromptResponse, SetSessionModeRequest, SetSessionModeResponse, StopReason,
 };
 use agent_client_protocol::{ByteStreams, Error, v1};
 use mw_policy::Mode;
@@ -17,8 +17,12 @@ use super::agent::{Agent, meta};
 use super::model::TokenUsage;
 use super::options::AgentOptions;
 use super::replay::replay;
+use super::session::AcpSession;
 use super::turn;
 use crate::event_loop;
+
+/// The connection to the client.
+type Connection = v1::ConnectionTo<agent_client_protocol::Client>;
 
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///
@@ -62,15 +66,8 @@ async fn connection(
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
-            async move |request: LoadSessionRequest, responder, connection: v1::ConnectionTo<_>| {
-                let agent = Arc::clone(&load);
-                tokio::spawn(async move {
-                    let loaded = agent.load(&request).await.map(|(session, response)| {
-                        replay(&session, &agent.client(&connection, &request.session_id));
-                        response
-                    });
-                    responder.respond_with_result(loaded)
-                });
+            async move |request: LoadSessionRequest, responder, connection: Connection| {
+                tokio::spawn(answer_load(Arc::clone(&load), request, responder, connection));
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
@@ -78,23 +75,12 @@ async fn connection(
         .on_receive_request(
             async move |request: PromptRequest,
                         responder: v1::Responder<PromptResponse>,
-                        connection: v1::ConnectionTo<_>| {
+                        connection: Connection| {
                 let agent = Arc::clone(&prompt);
                 // The turn is registered before the next message is read, because that may be its cancellation.
                 let expected =
                     agent.session(&request.session_id).map(|session| (session.expect_turn(), session));
-                tokio::spawn(async move {
-                    let cancellation = responder.cancellation();
-                    let answer = async {
-                        let (token, session) = expected?;
-                        let client = agent.client(&connection, &request.session_id);
-                        let turn = turn::run(&agent, &session, &token, &client, &request.prompt);
-                        answered(turn, &token, cancellation.cancelled()).await
-                    };
-                    let answer = answer.await;
-                    // This fails only if the client has disconnected.
-                    let _ = responder.respond_with_result(answer);
-                });
+                tokio::spawn(answer_prompt(agent, expected, request, responder, connection));
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
@@ -116,6 +102,40 @@ async fn connection(
         )
         .connect_to(streams)
         .await
+}
+
+/// Opens a session and replays its conversation before the response.
+async fn answer_load(
+    agent: Arc<Agent>,
+    request: LoadSessionRequest,
+    responder: v1::Responder<LoadSessionResponse>,
+    connection: Connection,
+) -> Result<(), Error> {
+    let loaded = agent.load(&request).await.map(|(session, response)| {
+        replay(&session, &agent.client(&connection, &request.session_id));
+        response
+    });
+    responder.respond_with_result(loaded)
+}
+
+/// Does a turn in a session that expects it.
+async fn answer_prompt(
+    agent: Arc<Agent>,
+    expected: Result<(CancellationToken, Arc<AcpSession>), Error>,
+    request: PromptRequest,
+    responder: v1::Responder<PromptResponse>,
+    connection: Connection,
+) {
+    let cancellation = responder.cancellation();
+    let answer = async {
+        let (token, session) = expected?;
+        let client = agent.client(&connection, &request.session_id);
+        let turn = turn::run(&agent, &session, &token, &client, &request.prompt);
+        answered(turn, &token, cancellation.cancelled()).await
+    };
+    let answer = answer.await;
+    // This fails only if the client has disconnected.
+    let _ = responder.respond_with_result(answer);
 }
 
 /// Waits for the end of a turn, which is cancelled if its request is. Returns the response.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use meanwhile::engine::{Clock, SystemClock};
+use meanwhile::engine::{AGENT_SESSIONS_DIR, Clock, SystemClock};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Record};
@@ -11,7 +11,6 @@ use crate::line_file::{LineFile, LineFileError, is_name, random_name};
 
 /// The version of the format. Files of other versions are never changed.
 const VERSION: u64 = 1;
-const SESSIONS: &str = "agent-sessions";
 const FILE: &str = "transcript.jsonl";
 
 /// The reason why a session cannot be used.
@@ -52,7 +51,7 @@ pub(super) struct LoadedSession {
 }
 
 fn file_of(home: &Path, id: &str) -> PathBuf {
-    home.join(SESSIONS).join(id).join(FILE)
+    home.join(AGENT_SESSIONS_DIR).join(id).join(FILE)
 }
 
 impl SessionLog {
@@ -171,7 +170,7 @@ mod tests {
         }
         for (id, text) in [("a1", "{\"v\":2}\n"), ("a2", "garbage\n"), ("a3", "{\"v\":1,\"type\":\"x\"}\n")] {
             drop(SessionLog::create(home.path(), id, "/p").unwrap());
-            fs::write(home.path().join(SESSIONS).join(id).join(FILE), text).unwrap();
+            fs::write(home.path().join(AGENT_SESSIONS_DIR).join(id).join(FILE), text).unwrap();
             assert!(
                 matches!(SessionLog::open(home.path(), id), Err(SessionLogError::Damaged { line: 1, .. })),
                 "{id}"

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{GatedCall, KillRequest, ReadFrom, ReadRequest, Runtime, clean_text};
-use meanwhile::{Error, Filter, Meanwhile, Scope, Task};
+use meanwhile::{Error, Meanwhile, Scope, Task, TaskFilter};
 use mw_desk::OpenRequest;
 use mw_desk::text::error_text;
 use mw_model::Status;
@@ -69,7 +69,7 @@ impl Caller for Asking<'_> {
         WaitDecision::Continue
     }
 
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::AskOutcome {
         const ANSWER_CHECK_INTERVAL: Duration = Duration::from_millis(50);
         let _ = self.runner.messages.send(Message::Asked(OpenRequest::of(proposal)));
         self.queued.turn.take();
@@ -80,12 +80,12 @@ impl Caller for Asking<'_> {
         }
         // After approval, a task starts as soon as this returns.
         self.queued.announcement.set(Some(self.runner.announcing.begin()));
-        meanwhile::engine::Asked::Elsewhere
+        meanwhile::engine::AskOutcome::Elsewhere
     }
 }
 
 impl meanwhile::engine::Asker for Asking<'_> {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::engine::AskOutcome {
         Caller::ask(self, proposal, answered)
     }
 }
@@ -187,7 +187,7 @@ impl CommandRunner {
         {
             return Ok(format!("No status {status:?}; choose one of {}.", words.join(", ")));
         }
-        let page = runtime.tasks().list(&Filter { limit: MAX_TASKS, ..Filter::new(self.scope()) })?;
+        let page = runtime.tasks().list(&TaskFilter { limit: MAX_TASKS, ..TaskFilter::new(self.scope()) })?;
         let wanted = |task: &Task| {
             let own = screens::word(task, self.layout, self.dialect);
             status.is_none_or(|word| task.status.word() == word || own == word)

@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use meanwhile::engine::CHATS_DIR;
 use mw_desk::chat_protocol::ChatEntry;
 use mw_model::{Dialect, is_context_stamp};
 
 use super::ledger::Ledger;
 use crate::line_file::{LineFile, LineFileError, is_name, random_name};
 
-const CHATS: &str = "chats";
 const FILE: &str = "transcript.jsonl";
 const CONTEXT: &str = "context";
 const DIALECT: &str = "dialect";
@@ -87,7 +87,7 @@ impl ChatTranscript {
     /// # Errors
     /// When its file cannot be created.
     pub fn create(home: &Path, session: &str) -> Result<Self, TranscriptError> {
-        let directory = home.join(CHATS).join(session);
+        let directory = home.join(CHATS_DIR).join(session);
         let path = directory.join(FILE);
         let file = LineFile::create(&path).map_err(|error| TranscriptError::of(error, session, &path))?;
         let (session, backlog) = (session.to_owned(), VecDeque::new());
@@ -129,7 +129,7 @@ impl ChatTranscript {
         if !is_name(&session) {
             return Err(TranscriptError::NotFound(session));
         }
-        let directory = home.join(CHATS).join(&session);
+        let directory = home.join(CHATS_DIR).join(&session);
         let path = directory.join(FILE);
         let (file, contents) =
             LineFile::open(&path).map_err(|error| TranscriptError::of(error, &session, &path))?;
@@ -197,7 +197,7 @@ impl ChatTranscript {
 
 /// Returns the most recently used chat that has a message of a user.
 fn last(home: &Path) -> Option<String> {
-    let chats = fs::read_dir(home.join(CHATS)).ok()?.flatten();
+    let chats = fs::read_dir(home.join(CHATS_DIR)).ok()?.flatten();
     let dated = chats.filter_map(|chat| {
         let path = chat.path().join(FILE);
         let written = fs::metadata(&path).ok()?.modified().ok()?;
@@ -236,7 +236,7 @@ mod tests {
         transcript.add(&said).unwrap();
         assert!(matches!(ChatTranscript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
         drop(transcript);
-        let path = home.path().join(CHATS).join("chat-1").join(FILE);
+        let path = home.path().join(CHATS_DIR).join("chat-1").join(FILE);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"entry\":\"of the future\"}\n{\"entry\":\"no").unwrap();
         drop(file);

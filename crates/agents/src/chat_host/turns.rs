@@ -6,7 +6,7 @@ use meanwhile::Error;
 use meanwhile::engine::Moment;
 use mw_desk::chat_protocol::{AgentState, ChatEntry, ChatUpdate};
 use mw_desk::text::error_text;
-use mw_model::{Notice, Turn};
+use mw_model::{MessageTurn, Notice};
 
 use super::Wake;
 use super::connection::{AgentOrder, TurnEnd};
@@ -59,7 +59,7 @@ impl ChatCore<'_> {
         let delivery = host.drain(Moment::RunStart)?;
         let notices = self.ledger.to_send(delivery.notices());
         let numbers: Vec<_> = notices.iter().map(|notice| notice.number).collect();
-        let message = Turn::with_notices(&notices, text.unwrap_or_default()).to_text();
+        let message = MessageTurn::with_notices(&notices, text.unwrap_or_default()).to_text();
         if message.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use meanwhile::Task;
-use meanwhile::engine::Asked;
+use meanwhile::engine::AskOutcome;
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
 use rmcp::model::ProgressNotificationParam;
@@ -61,14 +61,14 @@ impl WaitingClient {
     }
 
     /// Asks during the call, for clients of older protocol revisions.
-    fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
+    fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
+        let Some(question) = elicitation::question(proposal) else { return AskOutcome::Elsewhere };
         let asked_at = Instant::now();
         let asked = self.context.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
         let answer = await_answer(asked, [&self.context.ct, &self.server.inner.closing], answered);
         match self.handle.block_on(answer) {
             Some(Ok(answer)) => elicitation::heard(&answer, asked_at.elapsed()),
-            Some(Err(_)) | None => Asked::Elsewhere,
+            Some(Err(_)) | None => AskOutcome::Elsewhere,
         }
     }
 }
@@ -81,11 +81,11 @@ fn words(task: &Task) -> String {
 }
 
 impl Caller for WaitingClient {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         match elicitation::ElicitationMode::of(&self.context) {
             elicitation::ElicitationMode::InTheCall => self.ask_now(proposal, answered),
-            elicitation::ElicitationMode::InTheReply => Asked::Later,
-            elicitation::ElicitationMode::NotAtAll => Asked::Elsewhere,
+            elicitation::ElicitationMode::InTheReply => AskOutcome::Later,
+            elicitation::ElicitationMode::NotAtAll => AskOutcome::Elsewhere,
         }
     }
 

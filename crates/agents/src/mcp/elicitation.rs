@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{Asked, Runtime};
+use meanwhile::engine::{AskOutcome, Runtime};
 use mw_model::approval::{Answer, Proposal, ProposalId, Remember};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
@@ -75,21 +75,21 @@ pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
 
 /// Interprets the response to a question that was asked `after` ago. A closed dialog is not an answer, and neither is a
 /// refusal that comes faster than a person can read: the host sent it because it has no user.
-pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
+pub(super) fn heard(given: &ElicitResult, after: Duration) -> AskOutcome {
     let is_by_a_person = after >= AT_LEAST;
     match given.action {
         ElicitationAction::Accept => {
             let content = given.content.as_ref().unwrap_or(&Value::Null);
             let remember = if content["for_session"] == true { Remember::Session } else { Remember::Once };
-            Asked::Answered { answer: Answer::Approve(remember), by: WAY }
+            AskOutcome::Answered { answer: Answer::Approve(remember), by: WAY }
         }
         ElicitationAction::Decline if is_by_a_person => {
-            Asked::Answered { answer: Answer::Deny(String::new()), by: WAY }
+            AskOutcome::Answered { answer: Answer::Deny(String::new()), by: WAY }
         }
-        ElicitationAction::Cancel if is_by_a_person => Asked::Dismissed,
-        ElicitationAction::Decline | ElicitationAction::Cancel => Asked::Elsewhere,
+        ElicitationAction::Cancel if is_by_a_person => AskOutcome::Dismissed,
+        ElicitationAction::Decline | ElicitationAction::Cancel => AskOutcome::Elsewhere,
         // An unknown action of a later revision is not an answer.
-        _ => Asked::Elsewhere,
+        _ => AskOutcome::Elsewhere,
     }
 }
 
@@ -141,8 +141,8 @@ pub(super) fn take_in(
             continue;
         }
         match heard(&response, asked_at.age(&id)) {
-            Asked::Answered { answer, by } => runtime.approvals().answer_first(&id, answer, by)?,
-            Asked::Dismissed | Asked::Elsewhere | Asked::Later => closed.push(id),
+            AskOutcome::Answered { answer, by } => runtime.approvals().answer_first(&id, answer, by)?,
+            AskOutcome::Dismissed | AskOutcome::Elsewhere | AskOutcome::Later => closed.push(id),
         }
     }
     Ok(closed)

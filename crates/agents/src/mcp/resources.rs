@@ -1,7 +1,7 @@
 //! Tasks and their logs as resources: `meanwhile://tasks`, `meanwhile://tasks/ID`, `meanwhile://tasks/ID/output`.
 
 use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, clean_text};
-use meanwhile::{Error, Filter, Scope};
+use meanwhile::{Error, Scope, TaskFilter};
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate,
@@ -46,7 +46,7 @@ pub(super) fn addresses(task: &str) -> [String; 3] {
 
 /// Lists a session's tasks and their logs.
 pub(super) fn list(runtime: &Runtime, session: &str) -> Result<ListResourcesResult, Error> {
-    let page = runtime.tasks().list(&Filter::new(Scope::Session(session.to_owned())))?;
+    let page = runtime.tasks().list(&TaskFilter::new(Scope::Session(session.to_owned())))?;
     let mut resources =
         vec![Resource::new(ALL, "tasks").with_title("All tasks").with_mime_type("application/json")];
     for task in page.tasks {
@@ -99,7 +99,7 @@ fn contents(
     let exact = |handle: &str| runtime.lookup().resolve_exact(handle, &scope);
     Ok(match named {
         Named::Tasks => {
-            let page = runtime.tasks().list(&Filter::new(scope.clone()))?;
+            let page = runtime.tasks().list(&TaskFilter::new(scope.clone()))?;
             text(uri, "application/json", json!({"tasks": page.tasks, "total": page.total}).to_string())
         }
         Named::Task(task) => {

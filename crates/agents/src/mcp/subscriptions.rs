@@ -199,7 +199,7 @@ fn watch(runtime: &Runtime, wanted: &Mutex<Wanted>) -> Result<(), Error> {
 
 /// Returns the addresses of logs that have grown.
 fn grown(runtime: &Runtime, scope: &Scope, sizes: &mut HashMap<String, u64>) -> Vec<String> {
-    let filter = meanwhile::Filter::new(scope.clone());
+    let filter = meanwhile::TaskFilter::new(scope.clone());
     let tasks = runtime.tasks().list(&filter).map(|page| page.tasks).unwrap_or_default();
     let mut grown = Vec::new();
     for task in tasks.into_iter().filter(|task| !task.status.is_terminal()) {

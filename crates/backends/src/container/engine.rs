@@ -8,7 +8,7 @@ use std::time::Duration;
 use mw_model::ContainerPlace;
 use serde_json::{Value, json};
 
-use super::http::{Answer, Request, send};
+use super::http::{HttpResponse, Request, send};
 use crate::error::{PlaceError, Result};
 
 /// The version of the API that both engines have.
@@ -50,7 +50,7 @@ impl Engine {
         PlaceError::Unreachable(format!("the container engine at {}: {error}", self.socket.display()))
     }
 
-    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer> {
+    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<HttpResponse> {
         let path = format!("{VERSION}{path}");
         let request = Request { method, path: &path, body, upgrade: false, timeout: Some(TIMEOUT) };
         send(&self.socket, &request).map_err(|error| self.unreachable(&error))
@@ -172,11 +172,11 @@ impl Engine {
     pub(super) fn wait(&self, id: &str) {
         let path = format!("{VERSION}/containers/{id}/wait");
         let request = Request { method: "POST", path: &path, body: None, upgrade: false, timeout: None };
-        let _ = send(&self.socket, &request).and_then(Answer::body);
+        let _ = send(&self.socket, &request).and_then(HttpResponse::body);
     }
 
     /// Executes a shell in a container. Returns the connection to it.
-    pub(super) fn shell_in(&self, container: &str, user: Option<&str>) -> Result<Answer> {
+    pub(super) fn shell_in(&self, container: &str, user: Option<&str>) -> Result<HttpResponse> {
         let mut exec = json!({
             "AttachStdin": true, "AttachStdout": true, "AttachStderr": true, "Cmd": ["/bin/sh", "-s"],
         });

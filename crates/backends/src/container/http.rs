@@ -25,7 +25,7 @@ pub(super) struct Request<'a> {
 }
 
 /// The head of an answer, and the connection to read the rest from.
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     pub(super) status: u16,
     is_chunked: bool,
     len: Option<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Answer {
 }
 
 /// Sends a request and reads the head of the answer.
-pub(super) fn send(socket: &Path, request: &Request<'_>) -> io::Result<Answer> {
+pub(super) fn send(socket: &Path, request: &Request<'_>) -> io::Result<HttpResponse> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(request.timeout)?;
     let body = request.body.map(Value::to_string).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn send(socket: &Path, request: &Request<'_>) -> io::Result<Answer> {
     read_head(BufReader::new(stream))
 }
 
-fn read_head(mut reader: BufReader<UnixStream>) -> io::Result<Answer> {
+fn read_head(mut reader: BufReader<UnixStream>) -> io::Result<HttpResponse> {
     let odd = |line: &str| io::Error::new(io::ErrorKind::InvalidData, format!("the engine sent {line:?}"));
     let first = read_line(&mut reader)?;
     let status = first.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| odd(&first))?;
@@ -58,7 +58,7 @@ fn read_head(mut reader: BufReader<UnixStream>) -> io::Result<Answer> {
     loop {
         let line = read_line(&mut reader)?;
         if line.is_empty() {
-            return Ok(Answer { status, is_chunked, len, reader });
+            return Ok(HttpResponse { status, is_chunked, len, reader });
         }
         let (name, value) = line.split_once(':').ok_or_else(|| odd(&line))?;
         match name.to_ascii_lowercase().as_str() {
@@ -81,7 +81,7 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-impl Answer {
+impl HttpResponse {
     /// Reads the body as a whole.
     pub(super) fn body(self) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
@@ -138,7 +138,7 @@ impl Read for Chunks {
 mod tests {
     use super::*;
 
-    fn answer(text: &'static str) -> io::Result<Answer> {
+    fn answer(text: &'static str) -> io::Result<HttpResponse> {
         let (mut engine, ours) = UnixStream::pair()?;
         engine.write_all(text.as_bytes())?;
         drop(engine);

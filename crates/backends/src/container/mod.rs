@@ -1,7 +1,7 @@
-//! Tasks in containers of Docker or Podman, over the API that both have (version 1.41).
+//! Tasks in containers of Docker or Podman, over the API that both offer (version 1.41).
 //!
-//! `new_container` makes a container for each task. `existing` executes tasks in a container that is there already, through
-//! a shell in it, like `ssh`. `engine` is the API, `http` the way to it.
+//! `new_container` makes a container for each task. `existing` executes tasks in a running container, through a shell
+//! in it, like `ssh`. `engine` is the client of the API, and `http` is its connection.
 
 mod choose;
 mod engine;

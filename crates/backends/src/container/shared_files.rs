@@ -5,9 +5,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 
+use mw_model::Stream;
 use rustix::fs::{Mode, OFlags};
 
-use crate::driver::{Output, Stream};
+use crate::driver::Output;
 use crate::error::{PlaceError, Result};
 
 /// Where the directory is in the container.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::driver::Stream;
+use mw_model::Stream;
 
 const MAX_PART: usize = 64 << 10;
 

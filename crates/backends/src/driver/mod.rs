@@ -6,7 +6,7 @@ mod run;
 mod signals;
 
 pub(crate) use job::Job;
-pub(crate) use output::{Output, Stream};
+pub(crate) use output::Output;
 pub(crate) use run::Attempt;
 pub use run::run_driver;
 pub(crate) use signals::{Signals, WakeUp};

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
+use mw_model::Stream;
 use mw_model::wire::{
     CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlRequest, EntryKind, HEADER_LEN, INDEX_FILE,
     IndexEntry, IndexHeader, Operation,
@@ -20,13 +21,6 @@ use crate::error::{PlaceError, Result};
 const COUNTERS_FILE: &str = "place.counters";
 /// The pause between two questions to the supervisor.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// A stream of the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Stdout,
-    Stderr,
-}
 
 /// The output of a run.
 pub(crate) struct Output {

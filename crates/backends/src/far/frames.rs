@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use mw_model::Exit;
 
-use crate::driver::Stream;
+use mw_model::Stream;
 
 /// The longest line and the largest part that are accepted.
 const MAX_LINE: u64 = 4096;

@@ -1,8 +1,8 @@
 //! Runs a command through a shell at the far side, which keeps its output and its wait status in files.
 //!
-//! `transport` is the way to that shell. `script` makes the texts that it executes: `launch` starts a run once,
-//! `keep` stays with it, `follow` sends its output from an offset on, `signal` reaches all its processes. `frames` reads
-//! what they send. `session` puts them together.
+//! `transport` is the way to that shell. `script` makes the scripts that it executes: `launch.sh` starts a run
+//! once, `keep.sh` waits for its end, `follow.sh` sends its output from an offset on, and `signal.sh` signals all its processes.
+//! `frames` parses what they send. `session` does a whole run with them.
 
 mod frames;
 mod script;

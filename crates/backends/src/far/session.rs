@@ -6,12 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use mw_model::Exit;
+use mw_model::Stream;
 use mw_model::wire::{PlaceEnd, PlaceStep};
 
 use super::frames::{FarEnd, Frame, read_frame, read_line};
 use super::script::{self, HELLO};
 use super::transport::{Connection, Transport};
-use crate::driver::{Job, Output, Signals, Stream, WakeUp};
+use crate::driver::{Job, Output, Signals, WakeUp};
 use crate::error::{PlaceError, Result};
 
 /// How often signals that could not be delivered are tried again.

@@ -121,15 +121,15 @@ impl Transport for SshClient {
             input: Box::new(input) as Box<dyn Write + Send>,
             output: Box::new(output),
             diagnosis: Box::new(diagnosis),
-            _guard: Box::new(Process(child)),
+            _guard: Box::new(SshGuard(child)),
         })
     }
 }
 
 /// A process that ends when this is dropped.
-struct Process(Child);
+struct SshGuard(Child);
 
-impl Drop for Process {
+impl Drop for SshGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listening = Listening::on_loopback(address)?;
     let url = format!("http://{}/mcp", listening.address().unwrap_or(address));
-    let guard = Guard::new(token.clone(), listening.place());
+    let guard = Guard::new(token.clone(), listening.server_address());
     println!("{}", serde_json::json!({"url": url, "token": token.as_str()}));
     let fixtures = Fixtures::before(server.clone());
     let routes = http_routes_through(&server, move || fixtures.clone());

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use meanwhile::engine::{Asked, Asker, Runtime};
+use meanwhile::engine::{AskOutcome, Asker, Runtime};
 use meanwhile::model::approval::{Answer, Proposal, Remember};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -30,9 +30,9 @@ impl Prompt {
 }
 
 impl Asker for Prompt {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         if !self.is_there {
-            return Asked::Elsewhere;
+            return AskOutcome::Elsewhere;
         }
         // In raw mode, Ctrl-C is read as a key. It denies the request, and the denial is recorded.
         let raw = RawMode::enter(Keys::All);
@@ -41,7 +41,7 @@ impl Asker for Prompt {
         let said = read_answer(answered);
         drop(raw);
         let _ = writeln!(std::io::stderr());
-        said.map_or(Asked::Elsewhere, |answer| Asked::Answered { answer, by: "the terminal" })
+        said.map_or(AskOutcome::Elsewhere, |answer| AskOutcome::Answered { answer, by: "the terminal" })
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct TaskArguments {
     #[arg(long, short = 'C', value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Where to run the task: `process` is this machine; `sandbox` too, but the command cannot leave its project; `mock` runs
-    /// no command and is controlled with `mw input`; `mw backends` lists those of the settings
+    /// no command and is controlled with `mw input`; `mw backends` lists all of them
     #[arg(long, value_name = "NAME", default_value = PROCESS)]
     on: String,
     /// Add a variable to the environment
@@ -64,7 +64,7 @@ pub(crate) struct TaskArguments {
     /// Run the task in a terminal
     #[arg(long, short = 't')]
     pty: bool,
-    /// Size of the terminal [default: 80x24; for run that of its own terminal]
+    /// Size of the terminal [default: 80x24; for `run`, the size of its terminal]
     #[arg(long, value_name = "COLSxROWS", value_parser = parse_terminal_size, requires = "pty")]
     size: Option<(u16, u16)>,
     /// Whether stderr is not the terminal of the task

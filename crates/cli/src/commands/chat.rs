@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::engine::{Runtime, SessionPolicy};
 use meanwhile::policy::Mode;
-use meanwhile::{Filter, Meanwhile, Scope, Settings};
+use meanwhile::{Meanwhile, Scope, Settings, TaskFilter};
 use mw_agents::chat_host::{Chat, ChatOptions, ChatTranscript, TranscriptError, Wake, new_session};
 use mw_tools::Dialect;
 use mw_tools::call::{Background, CallSettings};
@@ -52,20 +52,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let instead = "without a terminal use mw agent; programs can use mw acp";
-        screen::check_terminal(context, "mw chat", instead)?;
-        // Problems with the home are reported before the screen changes.
-        let runtime = context.runtime()?;
-        runtime.tasks().last_event()?;
-        if let Some(task) = approval::around(&runtime) {
-            return Err(CommandError::usage(
-                format!("mw chat cannot run inside task {task}"),
-                "open the chat in a terminal outside the task: only a person may answer in it",
-            ));
-        }
+        let runtime = checked(context)?;
         let home = &context.config.settings.home;
-        let earlier = |id: &String| ChatTranscript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()));
-        let before = self.resume.as_ref().map(earlier).transpose().map_err(|error| unusable(&error))?;
+        let before = self.resumed(home)?;
         // Tasks keep their names when the chat is resumed.
         let kept = before.as_ref().and_then(ChatTranscript::dialect);
         let dialect = self.dialect.or(kept).unwrap_or(context.config.dialect());
@@ -76,13 +65,8 @@ impl Arguments {
             has_model(config)?;
         }
         let (cwd, remark) = place(before.as_ref())?;
-        let chosen =
-            before.as_ref().filter(|before| before.opened().is_some_and(|(name, _)| name == agent.name));
-        let chosen = self.mode.map(|mode| mode.name().to_owned()).or_else(|| chosen?.mode());
-        let session = match &before {
-            Some(before) => before.session.clone(),
-            None => new_session()?,
-        };
+        let chosen = self.chosen_mode(before.as_ref(), &agent);
+        let session = before.as_ref().map_or_else(new_session, |before| Ok(before.session.clone()))?;
         let mode = chosen.as_deref().and_then(Mode::named);
         let (call_settings, session_policy) = settings_of(config, &session, cwd, mode)?;
         // The session's tasks can change their environment. That must not loosen the policy.
@@ -133,6 +117,18 @@ impl Arguments {
         Ok(screen::code(ending?))
     }
 
+    /// Opens the chat to resume.
+    fn resumed(&self, home: &Path) -> Result<Option<ChatTranscript>, CommandError> {
+        let earlier = |id: &String| ChatTranscript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()));
+        self.resume.as_ref().map(earlier).transpose().map_err(|error| unusable(&error))
+    }
+
+    /// Returns the mode of the options, else that which the resumed chat had with this agent.
+    fn chosen_mode(&self, before: Option<&ChatTranscript>, agent: &AgentEntry) -> Option<String> {
+        let same = before.filter(|before| before.opened().is_some_and(|(name, _)| name == agent.name));
+        self.mode.map(|mode| mode.name().to_owned()).or_else(|| same?.mode())
+    }
+
     fn agent(&self, config: &Config, before: Option<&ChatTranscript>) -> Result<AgentEntry, CommandError> {
         let registry = config.agent_settings()?.registry;
         let before = before.and_then(ChatTranscript::opened).map(|(agent, _)| agent.to_owned());
@@ -144,6 +140,21 @@ impl Arguments {
                 format!("available agents: {names}; see docs/agents.md to add one"),
             )
         })
+    }
+}
+
+/// Checks that a chat can run here, and opens the home: its problems are reported before the screen changes.
+fn checked(context: &Context) -> Result<Runtime, CommandError> {
+    let instead = "without a terminal use mw agent; programs can use mw acp";
+    screen::check_terminal(context, "mw chat", instead)?;
+    let runtime = context.runtime()?;
+    runtime.tasks().last_event()?;
+    match approval::around(&runtime) {
+        None => Ok(runtime),
+        Some(task) => Err(CommandError::usage(
+            format!("mw chat cannot run inside task {task}"),
+            "open the chat in a terminal outside the task: only a person may answer in it",
+        )),
     }
 }
 
@@ -209,7 +220,7 @@ fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
     }
-    let page = runtime.tasks().list(&Filter::new(Scope::Session(session.to_owned())));
+    let page = runtime.tasks().list(&TaskFilter::new(Scope::Session(session.to_owned())));
     let live = page.map_or(0, |page| page.tasks.iter().filter(|task| !task.status.is_terminal()).count());
     if live > 0 {
         render::aside(&format!("ending {}…", mw_desk::text::count(live, "task", "tasks")));

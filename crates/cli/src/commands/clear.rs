@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::Args;
 use meanwhile::engine::model::{TaskId, parse_duration_ms};
 use meanwhile::engine::{ClearReport, KillRequest, Runtime};
-use meanwhile::{Filter, Scope};
+use meanwhile::{Scope, TaskFilter};
 
 use serde_json::json;
 
@@ -66,10 +66,10 @@ impl Arguments {
             ));
         }
         if by_rule {
-            let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
+            let filter = TaskFilter { batch: self.batch.clone(), ..TaskFilter::new(context.scope()) };
             let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
             let tasks = if whole_batch {
-                runtime.tasks().list(&Filter { limit: u32::MAX, ..filter })?.tasks
+                runtime.tasks().list(&TaskFilter { limit: u32::MAX, ..filter })?.tasks
             } else {
                 runtime.retention().finished(&filter, self.older_than)?
             };

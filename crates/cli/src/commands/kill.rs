@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use meanwhile::Filter;
+use meanwhile::TaskFilter;
 use meanwhile::engine::model::{Status, parse_duration_ms, signal_name, signal_number};
 use meanwhile::engine::{Directories, KillFailure, KillReport, KillRequest};
 use meanwhile::model::signal::SIGTERM;
@@ -75,11 +75,11 @@ impl Arguments {
             .collect::<Result<_, _>>()?;
         if self.all || self.batch.is_some() {
             let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
-            let filter = Filter {
+            let filter = TaskFilter {
                 statuses: live,
                 batch: self.batch.clone(),
                 limit: u32::MAX,
-                ..Filter::new(context.scope())
+                ..TaskFilter::new(context.scope())
             };
             // Queued tasks first, so that none starts in a freed slot.
             let (pending, running): (Vec<_>, Vec<_>) = runtime

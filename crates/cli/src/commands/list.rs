@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use meanwhile::engine::{Clock, PortHolder, PortHolders, Runtime, SystemClock};
 use meanwhile::model::{Status, TaskId, TaskKind, Timestamp};
-use meanwhile::{Filter, Page, Scope, Task};
+use meanwhile::{Scope, Task, TaskFilter, TaskPage};
 use mw_desk::text::count;
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ impl Arguments {
             || self.name.is_some()
             || scope != Scope::All;
         let now = SystemClock.now();
-        let filter = Filter {
+        let filter = TaskFilter {
             order: mw_desk::query::by_state(now),
             statuses: self.status,
             kind: self.kind,
@@ -130,7 +130,7 @@ impl Arguments {
             name: self.name,
             internal: self.internal,
             limit: if self.all { u32::MAX } else { self.limit },
-            ..Filter::new(scope)
+            ..TaskFilter::new(scope)
         };
         let page = runtime.tasks().list(&filter)?;
         let form = self.output.as_deref().unwrap_or("table");
@@ -149,7 +149,7 @@ impl Arguments {
 }
 
 /// Prints the table and the number of tasks that are not in it.
-fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<(), CommandError> {
+fn show(page: &TaskPage, now: Timestamp, is_filtered: bool, colour: bool) -> Result<(), CommandError> {
     let columns = terminal::size().map(|(columns, _)| columns.into());
     let hidden = page.total.saturating_sub(page.tasks.len() as u64);
     match (page.tasks.is_empty(), hidden) {

@@ -67,7 +67,7 @@ impl Arguments {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listening = Listening::on_loopback(address).map_err(|error| unbound(port, &error))?;
         let address = listening.address().unwrap_or(address);
-        let guard = Guard::new(token.clone(), listening.place());
+        let guard = Guard::new(token.clone(), listening.server_address());
         let (url, token) = (format!("http://{address}/mcp"), token.as_str());
         if context.json {
             render::json(&serde_json::json!({"url": url, "token": token}))?;

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use meanwhile::engine::model::{CommandSpec, RawText, TaskId};
 use meanwhile::engine::{Clock, MoveTo, QueueReason, Runtime, SystemClock};
 use meanwhile::model::Status;
-use meanwhile::{Filter, Task};
+use meanwhile::{Task, TaskFilter};
 use mw_desk::text::{ago, columns, count};
 use serde_json::json;
 
@@ -127,7 +127,8 @@ fn changed(task: &Task) -> String {
 }
 
 fn list(context: &Context, runtime: &Runtime) -> CommandResult {
-    let filter = Filter { statuses: vec![Status::Pending], limit: u32::MAX, ..Filter::new(context.scope()) };
+    let filter =
+        TaskFilter { statuses: vec![Status::Pending], limit: u32::MAX, ..TaskFilter::new(context.scope()) };
     let mut tasks = runtime.tasks().list(&filter)?.tasks;
     tasks.sort_by(|one, other| {
         one.session.cmp(&other.session).then(one.queue_position.cmp(&other.queue_position))

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -20,7 +21,7 @@ use crate::foreground::feed::{self, Feed};
 use crate::foreground::queued::explain_queue;
 use crate::foreground::streams::Streams;
 use crate::foreground::terminal::{self, Keys, ProgressLine, RawMode};
-use crate::foreground::typing::{Asked, Typing, has_terminals};
+use crate::foreground::typing::{Typing, UserRequests, has_terminals};
 use crate::render;
 use crate::render::status_page;
 
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {
-        let asked = Arc::new(Asked::default());
+        let asked = Arc::new(UserRequests::default());
         count_interrupts(&asked)?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
@@ -66,7 +67,15 @@ impl Arguments {
         let attached = || {
             let keyboard = Keyboard::watch(context, &id, input, &asked);
             let streams = Streams::of(&io);
-            let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &asked)?;
+            let attached = Attached {
+                context,
+                runtime: &runtime,
+                id: &id,
+                detach_at,
+                keyboard: &keyboard,
+                asked: &asked,
+            };
+            let detached = attached.stream(streams)?;
             let had_keys = keyboard.typing.is_some();
             drop(keyboard);
             if detached {
@@ -112,7 +121,7 @@ enum Input {
     Pipe,
     /// A pipe or a file, typed on the terminal of the command.
     Typed,
-    /// Our keyboard, typed on the terminal of the command.
+    /// The user's keyboard, typed on the terminal of the command.
     Keys,
 }
 
@@ -147,7 +156,7 @@ fn conclude(
     if context.json {
         return answer(status_page::show(context, runtime, &task, status_page::LINES).map(|_| ()), code);
     }
-    // Who pressed Ctrl-C or Ctrl-\ knows what it did.
+    // After Ctrl-C or Ctrl-\ the user knows why the task ended.
     let was_interrupted = had_keys && matches!(task.signal.as_deref(), Some("SIGINT" | "SIGQUIT"));
     if task.exit_code.is_none() && !was_interrupted {
         render::note(&format!("{} {}", task.short_name(), mw_desk::rows::state_words(&task)));
@@ -156,7 +165,7 @@ fn conclude(
 }
 
 /// Counts the signals that ask this command to end.
-fn count_interrupts(asked: &Arc<Asked>) -> Result<(), CommandError> {
+fn count_interrupts(asked: &Arc<UserRequests>) -> Result<(), CommandError> {
     let asked = Arc::clone(asked);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
@@ -176,7 +185,7 @@ struct Keyboard {
 }
 
 impl Keyboard {
-    fn watch(context: &Context, id: &TaskId, input: Input, asked: &Arc<Asked>) -> Self {
+    fn watch(context: &Context, id: &TaskId, input: Input, asked: &Arc<UserRequests>) -> Self {
         let hung_up = Arc::new(AtomicBool::new(false));
         // When the terminal is closed, this command detaches and the task continues.
         let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&hung_up));
@@ -184,7 +193,7 @@ impl Keyboard {
             let typing = Some(Typing::begin(context, id, asked));
             return Self { typing, _mode: RawMode::none(), hung_up };
         }
-        // A reader of our output may use the keyboard.
+        // The program that reads the output may also read the keyboard.
         let is_shared = input != Input::None || !has_terminals();
         let mode = if is_shared { RawMode::none() } else { RawMode::enter(Keys::Single) };
         if !is_shared {
@@ -200,86 +209,109 @@ impl Keyboard {
         }
         Self { typing: None, _mode: mode, hung_up }
     }
+}
 
-    /// Gives the task's terminal the size of ours, if it has changed.
-    fn pass_size(&self, runtime: &Runtime, context: &Context, id: &TaskId, shown: &mut Option<(u16, u16)>) {
+/// A running task whose output this command shows.
+struct Attached<'a> {
+    context: &'a Context,
+    runtime: &'a Runtime,
+    id: &'a TaskId,
+    detach_at: Option<Instant>,
+    keyboard: &'a Keyboard,
+    asked: &'a UserRequests,
+}
+
+impl<'a> Attached<'a> {
+    /// Streams the output until the task ends. Returns whether it was left running instead.
+    fn stream(&self, mut streams: Streams) -> Result<bool, CommandError> {
+        let mut request = ReadRequest {
+            stream: StreamChoice::Apart,
+            from: ReadFrom::Offset(0),
+            max_bytes: 1 << 20,
+            ..ReadRequest::default()
+        };
+        let typing = self.keyboard.typing.as_ref();
+        // A progress line would disturb a program that draws on the terminal.
+        let mut progress = ProgressLine::new(self.context.json || typing.is_some());
+        let mut shown_size = terminal::size();
+        let begun = Instant::now();
+        let mut last_output = begun;
+        let mut handled = 0;
+        std::thread::scope(|scope| {
+            loop {
+                // Checked before the read, so that the read is complete.
+                let task = self.runtime.tasks().task(self.id.as_str(), &self.context.scope())?;
+                let ended = task.status.is_terminal();
+                if last_output.elapsed() >= SILENCE && !ended {
+                    progress.show(self.runtime, &[task], begun);
+                }
+                let reply = self.runtime.reader().read(self.id.as_str(), &self.context.scope(), &request)?;
+                if !reply.pieces.is_empty() && !self.context.json && streams.is_read() {
+                    progress.clear();
+                    streams.set_raw(typing.is_some_and(Typing::is_raw));
+                    streams.write(&reply.pieces)?;
+                    last_output = Instant::now();
+                }
+                request.from = ReadFrom::Offset(reply.next_offset);
+                if reply.eof || (ended && reply.left == 0) {
+                    progress.clear();
+                    return Ok(false);
+                }
+                self.pass_size(&mut shown_size);
+                if self.is_left() {
+                    progress.clear();
+                    return Ok(true);
+                }
+                self.pass_interrupts(scope, &mut handled);
+                if reply.left == 0 {
+                    self.wait_for_output(reply.end)?;
+                }
+            }
+        })
+    }
+
+    /// Returns whether the task is left running from now on.
+    fn is_left(&self) -> bool {
+        self.asked.detach.load(Ordering::Relaxed)
+            || self.keyboard.hung_up.load(Ordering::Relaxed)
+            || self.detach_at.is_some_and(|at| Instant::now() >= at)
+    }
+
+    /// Gives the task's terminal the size of the user's terminal, if that has changed.
+    fn pass_size(&self, shown: &mut Option<(u16, u16)>) {
         let size = terminal::size();
-        if self.typing.is_none() || size == *shown {
+        if self.keyboard.typing.is_none() || size == *shown {
             return;
         }
         if let Some((cols, rows)) = size
-            && runtime.live().resize(id.as_str(), &context.scope(), rows, cols).is_ok()
+            && self.runtime.live().resize(self.id.as_str(), &self.context.scope(), rows, cols).is_ok()
         {
             *shown = size;
         }
     }
-}
 
-/// Streams the output until the task ends. Returns whether it was left running instead.
-fn stream(
-    context: &Context,
-    runtime: &Runtime,
-    id: &TaskId,
-    mut streams: Streams,
-    detach_at: Option<Instant>,
-    keyboard: &Keyboard,
-    asked: &Asked,
-) -> Result<bool, CommandError> {
-    let mut request = ReadRequest {
-        stream: StreamChoice::Apart,
-        from: ReadFrom::Offset(0),
-        max_bytes: 1 << 20,
-        ..ReadRequest::default()
-    };
-    // A line of ours would disturb a program that draws on the terminal.
-    let mut progress = ProgressLine::new(context.json || keyboard.typing.is_some());
-    let mut shown_size = terminal::size();
-    let begun = Instant::now();
-    let mut last_output = begun;
-    let mut handled = 0;
-    std::thread::scope(|scope| {
-        loop {
-            // Checked before the read, so that the read is complete.
-            let task = runtime.tasks().task(id.as_str(), &context.scope())?;
-            let ended = task.status.is_terminal();
-            if last_output.elapsed() >= SILENCE && !ended {
-                progress.show(runtime, &[task], begun);
-            }
-            let reply = runtime.reader().read(id.as_str(), &context.scope(), &request)?;
-            if !reply.pieces.is_empty() && !context.json && streams.is_read() {
-                progress.clear();
-                streams.set_raw(keyboard.typing.as_ref().is_some_and(Typing::is_raw));
-                streams.write(&reply.pieces)?;
-                last_output = Instant::now();
-            }
-            request.from = ReadFrom::Offset(reply.next_offset);
-            if reply.eof || (ended && reply.left == 0) {
-                progress.clear();
-                return Ok(false);
-            }
-            keyboard.pass_size(runtime, context, id, &mut shown_size);
-            let leaves = asked.detach.load(Ordering::Relaxed) || keyboard.hung_up.load(Ordering::Relaxed);
-            if leaves || detach_at.is_some_and(|at| Instant::now() >= at) {
-                progress.clear();
-                return Ok(true);
-            }
-            let interrupts = asked.interrupts.load(Ordering::Relaxed);
-            if interrupts > handled {
-                let signal = if handled == 0 { SIGINT } else { SIGKILL };
-                handled = interrupts;
-                // The kill waits for the whole tree; output continues meanwhile.
-                scope.spawn(move || {
-                    if let Ok(runtime) = context.runtime() {
-                        let request = KillRequest { by: context.requester(), signal, grace_ms: None };
-                        let _ = runtime.live().kill(id.as_str(), &context.scope(), &request);
-                    }
-                });
-            }
-            if reply.left == 0 {
-                let left =
-                    detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
-                runtime.reader().wait_for_output(id, reply.end, left.max(Duration::from_millis(1)))?;
-            }
+    /// Ends the task if the user has asked for that again: the first time with SIGINT, then with SIGKILL.
+    fn pass_interrupts<'scope>(&self, scope: &'scope Scope<'scope, 'a>, handled: &mut usize) {
+        let interrupts = self.asked.interrupts.load(Ordering::Relaxed);
+        if interrupts <= *handled {
+            return;
         }
-    })
+        let signal = if *handled == 0 { SIGINT } else { SIGKILL };
+        *handled = interrupts;
+        let (context, id) = (self.context, self.id);
+        // The kill waits for the whole tree; output continues meanwhile.
+        scope.spawn(move || {
+            if let Ok(runtime) = context.runtime() {
+                let request = KillRequest { by: context.requester(), signal, grace_ms: None };
+                let _ = runtime.live().kill(id.as_str(), &context.scope(), &request);
+            }
+        });
+    }
+
+    /// Waits for output after `end`, but no longer than a key or a signal may go unnoticed.
+    fn wait_for_output(&self, end: u64) -> Result<(), CommandError> {
+        let until_detached = |at: Instant| at.saturating_duration_since(Instant::now()).min(NOTICE);
+        let longest = self.detach_at.map_or(NOTICE, until_detached).max(Duration::from_millis(1));
+        Ok(self.runtime.reader().wait_for_output(self.id, end, longest)?)
+    }
 }

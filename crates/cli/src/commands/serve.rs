@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::Settings;
-use meanwhile::engine::own_environment;
+use meanwhile::engine::{SERVE_KEY_FILE, own_environment};
 use meanwhile::model::approval::Proposal;
 use mw_agents::event_loop;
 use mw_agents::mcp::{ConnectionReceipts, FlushListener, Server, http_routes};
@@ -19,7 +19,7 @@ use mw_desk::action::StartDefaults;
 use mw_tools::Dialect;
 use mw_web::page::{protected, sign_in_page};
 use mw_web::serve::secure;
-use mw_web::{AgentInfo, Api, Browsers, Guard, Key, Listening, Options, Place, Token};
+use mw_web::{AgentInfo, Api, Browsers, Guard, Key, Listening, Options, ServerAddress, Token};
 use serde_json::json;
 
 use super::mcp;
@@ -80,12 +80,12 @@ impl Arguments {
         // Problems with the home are reported before anything listens.
         let runtime = context.runtime()?;
         runtime.tasks().last_event()?;
-        let key = runtime.home().root().join("serve.key");
+        let key = runtime.home().root().join(SERVE_KEY_FILE);
         let listening = self.listen()?;
         let site = Site::of(&listening, self.socket.as_deref());
         let (announced, as_json) = (site.clone(), context.json);
         let mut browsers = Browsers::new(
-            &listening.place(),
+            &listening.server_address(),
             &Key::kept_in(&key).map_err(|error| unreadable(&key, &error))?,
             sign_in_page,
             move |next| announced.announce_next(next, as_json),
@@ -100,7 +100,7 @@ impl Arguments {
             open(&site.link(&browsers.link_token()));
         }
         mcp::purge(&context.config.settings);
-        let guard = Guard::new(token, listening.place()).with_browsers(Arc::new(browsers));
+        let guard = Guard::new(token, listening.server_address()).with_browsers(Arc::new(browsers));
         let serve = async {
             let end_signal = event_loop::end_signal()?;
             let end = async {
@@ -148,9 +148,9 @@ struct Site(String);
 
 impl Site {
     fn of(listening: &Listening, socket: Option<&Path>) -> Self {
-        Self(match (listening.place(), listening.address(), socket) {
+        Self(match (listening.server_address(), listening.address(), socket) {
             (_, _, Some(path)) => format!("unix:{}", path.display()),
-            (Place::Remote { names, port }, _, None) => {
+            (ServerAddress::Remote { names, port }, _, None) => {
                 format!("https://{}:{port}", names.first().map_or("localhost", String::as_str))
             }
             (_, Some(address), None) => format!("http://{address}"),

@@ -46,6 +46,7 @@ impl From<SetupError> for CommandError {
             message: error.to_string(),
             hint: error.hint().to_owned(),
             exit,
+            library: None,
             unknown_task: None,
         }
     }

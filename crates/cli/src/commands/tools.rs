@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mw_tools::call::Background;
-use mw_tools::{Dialect, Format, Toolset, table};
+use mw_tools::{Dialect, Format, Toolset, markdown_table};
 use serde_json::Value;
 
 use crate::arguments::values::parse_dialect;
@@ -41,7 +41,7 @@ impl Arguments {
             FormatChoice::Openai => Format::OpenAi,
             FormatChoice::Anthropic => Format::Anthropic,
             FormatChoice::Markdown => {
-                render::out(&table(&specs))?;
+                render::out(&markdown_table(&specs))?;
                 return Ok(0);
             }
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use meanwhile::engine::{Policy, RuleText, SessionPolicy, confined_by_kernel};
 use meanwhile::model::approval::{Proposal, ProposedAction};
-use meanwhile::policy::{Confined, Decision, Rule, RuleOrigin, Rules, Tool};
+use meanwhile::policy::{ConfinementLevel, Decision, Rule, RuleOrigin, Rules, Tool};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -42,7 +42,7 @@ impl Config {
             project: None,
             confined: match self.confine_models {
                 true => confined_by_kernel(&self.settings),
-                false => Confined::No,
+                false => ConfinementLevel::No,
             },
         })
     }

@@ -113,7 +113,7 @@ settings! {
     "limits.pids" => settings.limits.resources.pids, Count(0..=Resources::PIDS.1), LowerNotZero,
         "maximum number of processes and threads of a task at a time; 0 = no limit";
     "confine.user" => confine_user, Word(&CONFINE_NAMES), Rank(&CONFINE_RANKS),
-        "what tasks that you start may change, unless --confine says it: none (no confinement), project or read-only";
+        "what tasks that you start may change, unless --confine is given: none (no confinement), project or read-only";
     "confine.models" => confine_models, Flag, TurnOn,
         "whether commands of models are confined to what was judged or approved; see docs/security.md";
     "wait.fallback_ms" => settings.wait_fallback, Milliseconds(10..=60_000), Nothing,

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use meanwhile::engine::HOOKS_LOG_FILE;
 use meanwhile::engine::model::DEFAULT_SHELL;
 use meanwhile::settings::HookSettings;
 use serde_json::Value;
@@ -35,7 +36,7 @@ pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
         let names = set.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         checks.push(Check::ok("hooks", format!("{names}: programs found")));
     }
-    let log = home.join("hooks.log");
+    let log = home.join(HOOKS_LOG_FILE);
     let last = fs::read_to_string(&log).ok().and_then(|text| failure(text.lines().last()?));
     checks.extend(last.map(|last| {
         Check::warning(

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use meanwhile::engine::Runtime;
 use meanwhile::model::{Status, TaskKind};
-use meanwhile::{Filter, Scope, Task};
+use meanwhile::{Scope, Task, TaskFilter};
 
 use crate::context::Context;
 use crate::render;
@@ -32,11 +32,11 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         render::note(&format!("{name} is queued: it starts when {others} has completed; {leaves}"));
         return;
     }
-    let filter = Filter {
+    let filter = TaskFilter {
         statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
         kind: Some(task.kind),
         limit: NAMED as u32,
-        ..Filter::new(Scope::Session(task.session.clone()))
+        ..TaskFilter::new(Scope::Session(task.session.clone()))
     };
     let Ok(page) = runtime.tasks().list(&filter) else { return };
     let names: Vec<_> = page.tasks.iter().map(Task::short_name).collect();

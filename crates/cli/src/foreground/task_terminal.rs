@@ -3,12 +3,10 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 
+use meanwhile::engine::model::ProcStat;
 use meanwhile::model::signal::SIGTSTP;
 use rustix::fs::OFlags;
 use rustix::termios::{LocalModes, SpecialCodeIndex, tcgetattr};
-
-/// The major numbers of terminals below `/dev/pts`.
-const PTS_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
 
 /// How a task reads its terminal now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,22 +20,13 @@ pub(crate) struct TaskTerminal {
 impl TaskTerminal {
     /// Looks at the terminal of a process; nothing if it has none, or has ended.
     pub(crate) fn of(pid: u32) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let (_, rest) = stat.rsplit_once(") ")?;
-        let mut fields = rest.split(' ').skip(2);
-        let group = fields.next()?;
-        let terminal: u32 = fields.nth(1)?.parse().ok()?;
-        let foreground = fields.next()?;
-        let (major, minor) = (terminal >> 8 & 0xfff, terminal & 0xff | terminal >> 12 & 0xfff00);
-        if !PTS_MAJORS.contains(&major) {
-            return None;
-        }
-        let number = (major - PTS_MAJORS.start()) * 256 + minor;
+        let stat = ProcStat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+        let path = format!("/dev/pts/{}", stat.pts()?);
         let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
-        let path = format!("/dev/pts/{number}");
         let end = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
         let mode = tcgetattr(end).ok()?;
-        let stops = mode.local_modes.contains(LocalModes::ISIG) && group == foreground && !ignores_stop(pid);
+        let stops =
+            mode.local_modes.contains(LocalModes::ISIG) && stat.is_in_foreground() && !ignores_stop(pid);
         Some(Self {
             reads_lines: mode.local_modes.contains(LocalModes::ICANON),
             stop_key: stops.then(|| mode.special_codes[SpecialCodeIndex::VSUSP]),

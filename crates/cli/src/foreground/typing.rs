@@ -1,9 +1,9 @@
-//! Keys for a task that runs in a terminal of its own, while `mw run` shows it in ours.
+//! Keys for a task that runs in a terminal of its own, while `mw run` shows it in the user's terminal.
 //!
-//! Our terminal is in raw mode, so every key goes to the task's terminal, which makes signals of Ctrl-C and Ctrl-\\, the end
-//! of input of Ctrl-D, and the echo. Two keys are ours: Ctrl-B leaves a task that reads whole lines, and the stop key
-//! (Ctrl-Z) stops the task and then us, because the kernel does not stop a group without a parent in its session. Nothing is read
-//! and no mode is changed while we are a background job of a shell.
+//! The user's terminal is in raw mode, so that every key reaches the task's terminal, which turns Ctrl-C and Ctrl-\\ into signals
+//! and Ctrl-D into the end of input, and echoes. `mw` handles two keys itself: Ctrl-B leaves a task that reads whole lines, and the
+//! stop key (Ctrl-Z) stops the task and then `mw`, because the kernel does not stop a process group without a parent in its session.
+//! While `mw` is a background job of a shell, it reads nothing and changes no mode.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -32,17 +32,17 @@ const NOTICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How soon keys are sent again that the task's terminal had no room for.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Returns whether our input and output are a terminal, so that a command may have one, too.
+/// Returns whether standard input and output are terminals, so that the command can have one, too.
 pub(crate) fn has_terminals() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// What the keyboard asks of us.
+/// Requests of the user, made with keys.
 #[derive(Default)]
-pub(crate) struct Asked {
-    /// To leave the task running.
+pub(crate) struct UserRequests {
+    /// Leave the task running.
     pub(crate) detach: AtomicBool,
-    /// To end a task that has not started; how often.
+    /// How often the user asked to end a task that has not started.
     pub(crate) interrupts: AtomicUsize,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Typing {
 struct Shared {
     ends: AtomicBool,
     raw: Mutex<Option<RawMode>>,
-    asked: Arc<Asked>,
+    asked: Arc<UserRequests>,
 }
 
 impl Shared {
@@ -72,7 +72,7 @@ impl Shared {
 
 impl Typing {
     /// Passes keys on from now on.
-    pub(crate) fn begin(context: &Context, id: &TaskId, asked: &Arc<Asked>) -> Self {
+    pub(crate) fn begin(context: &Context, id: &TaskId, asked: &Arc<UserRequests>) -> Self {
         let shared = Arc::new(Shared {
             ends: AtomicBool::new(false),
             raw: Mutex::new(None),

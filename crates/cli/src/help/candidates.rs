@@ -9,7 +9,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 use meanwhile::engine::Runtime;
 use meanwhile::model::Status;
-use meanwhile::{Filter, Scope, Task};
+use meanwhile::{Scope, Task, TaskFilter};
 use mw_desk::rows::state_words;
 
 use super::other_names;
@@ -76,7 +76,7 @@ fn newest(is_live: bool) -> Vec<Task> {
     let session = env::var("MEANWHILE_SESSION").ok().filter(|session| !session.is_empty());
     let scope = session.map_or(Scope::All, Scope::Session);
     let statuses = Status::ALL.into_iter().filter(|status| is_live && !status.is_terminal()).collect();
-    let filter = Filter { statuses, limit: OFFERED, ..Filter::new(scope) };
+    let filter = TaskFilter { statuses, limit: OFFERED, ..TaskFilter::new(scope) };
     runtime.tasks().list(&filter).map(|page| page.tasks).unwrap_or_default()
 }
 

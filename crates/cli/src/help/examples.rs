@@ -59,7 +59,7 @@ Examples:
   mw run --detach-after 30s make          leave it in the background after 30 seconds";
 const LIST: &str = "\
 Examples:
-  mw list                                 what runs, waits, failed, ended
+  mw list                                 running, queued, failed, ended
   mw list -s failed,timed_out -n 10
   mw list --batch nightly --all
   mw list --port 3000                     who listens on this port
@@ -141,14 +141,14 @@ Examples:
 const BACKENDS: &str = "\
 Examples:
   mw backends                             every back-end, and whether tasks can run there now
-  mw backends builder                     only this one; the exit code says it, too";
+  mw backends builder                     only this one; exit code 1 if it is not available";
 const TOP: &str = "\
 Examples:
   mw top
   mw top --session work --theme light";
 const AGENT: &str = "\
 Examples:
-  mw agent --list                         which agents there are
+  mw agent --list                         list the available agents
   mw agent 'find the flaky test' --agent claude-code
   mw agent 'write the release notes' --worktree";
 const RESUME: &str = "\
@@ -203,7 +203,7 @@ Examples:
   mw traces --export";
 const SETUP: &str = "\
 Examples:
-  mw setup                                which hosts there are
+  mw setup                                list the hosts
   mw setup claude-code
   mw setup cursor --project --print
   mw setup claude-code --remove";

@@ -29,9 +29,9 @@ pub(super) fn request(spans: &[Span], resource: &[(String, String)]) -> ExportTr
 }
 
 fn wire_span(span: &Span) -> WireSpan {
-    /// Only what is sampled is exported.
+    /// Only sampled spans are exported.
     const SAMPLED: u32 = 1;
-    // Only the parent of a start is somebody else's.
+    // Only the first span of a task has a parent outside of meanwhile: the caller's span.
     let remote = match (span.run, span.parent_span_id) {
         (0, Some(_)) => SpanFlags::ContextIsRemoteMask as u32,
         _ => 0,

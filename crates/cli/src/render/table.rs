@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use meanwhile::engine::model::short_handle;
 use meanwhile::model::Timestamp;
-use meanwhile::{Page, Task};
+use meanwhile::{Task, TaskPage};
 use mw_desk::Sample;
 use mw_desk::rows::{TaskRow, last_change};
 use mw_desk::text::{ago, columns, duration, shortened};
@@ -21,7 +21,7 @@ const GAP: usize = 2;
 ///
 /// On a terminal the name and the command come first and take the room that is left. A pipe gets the whole ids, and the command
 /// last.
-pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: bool) -> String {
+pub(crate) fn table(page: &TaskPage, now: Timestamp, width: Option<usize>, colour: bool) -> String {
     let short_ids = width.is_some() && have_short_ids(&page.tasks);
     let mut lines = vec![
         match width {

@@ -1,42 +1,19 @@
-//! Statements that the documentation must contain, and the commands and settings that it names.
+//! What the documentation shows and names exists: commands, settings, tools, notifications, sections.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mw_model::wire::drop_marker;
+use mw_testkit::{SOON, wait_until};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 fn page(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let path = root().join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Returns a section of a page, on one line.
-#[track_caller]
-fn section(page: &str, heading: &str) -> String {
-    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
-    let text = rest.split("\n## ").next().unwrap_or_default();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[track_caller]
-fn says(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "{part:?} is missing in: {text}");
-    }
-}
-
-#[test]
-fn the_first_paragraph_of_the_readme_states_the_purpose() {
-    let readme = page("README.md");
-    let paragraph = readme.split("\n\n").nth(1).unwrap().replace('\n', " ");
-    says(&paragraph, &["in the background", "returns at once", "coding agents", "exactly once"]);
-}
-
-#[test]
-fn the_readme_shows_how_an_agent_works_without_polling() {
-    let text = section(&page("README.md"), "With a coding agent");
-    says(&text, &["mw setup", "run_in_background", "<task-notification>"]);
 }
 
 /// Returns the code between single backquotes, and the lines of code blocks.
@@ -53,8 +30,9 @@ fn code(page: &str) -> Vec<String> {
 }
 
 fn pages() -> Vec<(String, String)> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let names = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir(root().join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     // The ledger also names what was requested and does not exist.
     let names = names.filter(|name| name.ends_with(".md") && name != "requirements.md");
     let names = names.map(|name| format!("docs/{name}")).chain(["README.md".to_owned()]);
@@ -119,73 +97,76 @@ fn every_setting_that_a_page_names_exists() {
 }
 
 #[test]
-fn known_limits_are_stated() {
-    let text = page("docs/limits.md");
-    let marker = drop_marker(7).replace('7', "N");
-    let marker = marker.trim().lines().next().unwrap().to_owned();
-    let limits = ["daemons", "Standard input is empty", "both supervisors are killed"];
-    says(
-        &text,
-        &[
-            &limits[..],
-            &["count the background tasks of a session", "next prompt or tool call", "cannot move"],
-            &[&marker],
-        ]
-        .concat(),
-    );
-}
-
-#[test]
-fn the_guide_has_everything_an_agent_needs() {
-    let text = page("docs/agents.md");
-    says(&text, &["run_in_background", "Never sleep", "<task-notification>", "<output-file>", "task_output"]);
-    says(
-        &text,
-        &[
-            "`stalled`",
-            "`stall.ms`",
-            "`output.cap`",
-            "hooks.exit",
-            "with_alias",
-            "| a process of this machine (the default) | `process` | yes | yes | yes |",
-        ],
-    );
-    says(&text, &[drop_marker(7).replace('7', "N").trim().lines().next().unwrap()]);
-}
-
-#[test]
-fn the_architecture_shows_the_path_from_a_call_to_a_notification() {
-    let text = section(&page("docs/architecture.md"), "From a call to a notification");
-    let parts = [
-        "foreground: start",
-        "background: start",
-        "else an alias",
-        "next prompt or reply",
-        "start before exit",
-    ];
-    says(&text, &parts);
-    says(&text, &["agents.md#where-a-task-runs"]);
-}
-
-/// C-106: the design has the four required parts.
-#[test]
-fn the_design_has_its_four_parts() {
-    let design = page("docs/design/background-execution.md");
-    for (part, words) in [
-        ("What and how", ["run_in_background", "No daemon"]),
-        ("Core logic", ["one gate for foreground and background", "SIGKILL"]),
-        ("Configuration", ["background_max_concurrent", "retention.max_age"]),
-        ("Files", ["output.log", "metadata.json"]),
-    ] {
-        says(&section(&design, part), &words);
+fn the_pages_show_a_notification_with_the_elements_that_it_has() {
+    let home = crate::home();
+    home.command(["start", "echo 1 failed; exit 101"]).session("s").run().ok();
+    let notices = || home.command(["notices", "--session", "s"]).run().ok();
+    let block = wait_until(SOON, "the notification", || Some(notices()).filter(|text| !text.is_empty()));
+    let real = elements(&block);
+    for name in ["README.md", "docs/agents.md", "docs/hosts.md"] {
+        let text = page(name);
+        let (_, rest) =
+            text.split_once("<task-notification>\n").unwrap_or_else(|| panic!("no example in {name}"));
+        let shown = elements(rest.split("</task-notification>").next().unwrap_or_default());
+        assert!(shown.iter().all(|element| real.contains(element)), "{name}: {shown:?}, not {real:?}");
+        assert!(shown.contains("task-id") && shown.contains("status"), "{name}: {shown:?}");
     }
 }
 
-/// Z-130: how the chat shows tasks, with a picture.
+/// Returns the names of the elements that begin a line.
+fn elements(text: &str) -> BTreeSet<&str> {
+    let starts = text.lines().filter_map(|line| line.trim_start().strip_prefix('<'));
+    starts.filter(|rest| !rest.starts_with('/')).filter_map(|rest| Some(rest.split_once('>')?.0)).collect()
+}
+
 #[test]
-fn the_chat_page_describes_chip_banner_dialog_and_warning() {
-    let chat = page("docs/chat.md");
-    says(&chat, &["(chat.svg)"]);
-    says(&section(&chat, "During a conversation"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);
-    says(&section(&chat, "Leaving and resuming"), &["If tasks run at that moment, the chat says how many"]);
+fn the_pages_for_agents_name_tools_and_parameters_that_exist() {
+    let tools = crate::home().mw(["tools"]).ok();
+    for (name, words) in [
+        ("README.md", &["run_in_background", "task_wait"][..]),
+        ("docs/agents.md", &["run_in_background", "task_output", "task_wait", "task_stop", "task_input"]),
+    ] {
+        let text = page(name);
+        for word in words {
+            assert!(text.contains(word), "{name}: {word}");
+            assert!(tools.contains(&format!("\"{word}\"")), "no tool and no parameter is called {word}");
+        }
+    }
+}
+
+#[test]
+fn the_pages_show_the_marker_of_dropped_output() {
+    let marker = drop_marker(7).replace('7', "N");
+    let marker = marker.trim().lines().next().unwrap();
+    for name in ["docs/limits.md", "docs/agents.md"] {
+        assert!(page(name).contains(marker), "{name}: {marker}");
+    }
+}
+
+/// The pages that were required, with their sections.
+const REQUIRED: [(&str, &[&str]); 6] = [
+    ("README.md", &["With a coding agent", "A tour in one minute", "Limits"]),
+    ("docs/limits.md", &[]),
+    ("docs/agents.md", &["Subagents"]),
+    ("docs/architecture.md", &["From a call to a notification"]),
+    ("docs/design/background-execution.md", &["What and how", "Core logic", "Configuration", "Files"]),
+    ("docs/chat.md", &["During a conversation", "Leaving and resuming"]),
+];
+
+#[test]
+fn the_required_pages_have_their_sections_and_pictures() {
+    for (name, sections) in REQUIRED {
+        let text = page(name);
+        for heading in sections {
+            let (_, section) =
+                text.split_once(&format!("\n## {heading}\n")).unwrap_or_else(|| panic!("{name}: {heading}"));
+            assert!(section.trim_start().starts_with(|c: char| c != '#'), "{name}: {heading} is empty");
+        }
+        let folder = Path::new(name).parent().unwrap();
+        for (picture, _) in text.split("](").skip(1).filter_map(|link| link.split_once(')')) {
+            if [".svg", ".png"].iter().any(|kind| picture.ends_with(kind)) {
+                assert!(root().join(folder).join(picture).is_file(), "{name}: {picture}");
+            }
+        }
+    }
 }

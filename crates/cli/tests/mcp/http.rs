@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use mw_testkit::http::{Header, Request, Response};
 use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
 use serde_json::{Value, json};
 
@@ -16,13 +17,6 @@ pub(crate) const TOKEN: &str = "a-token-for-tests";
 pub(crate) struct Web {
     pub(crate) running: Running,
     pub(crate) address: String,
-}
-
-/// A response.
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    pub(crate) head: String,
-    pub(crate) body: String,
 }
 
 impl Web {
@@ -45,45 +39,33 @@ impl Web {
     }
 
     /// Sends a request and leaves the answer in the stream.
-    pub(crate) fn send(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+    pub(crate) fn send(&self, method: &str, headers: &[Header<'_>], body: &[u8]) -> TcpStream {
         self.send_over(TcpStream::connect(&self.address).unwrap(), method, headers, body)
     }
 
     pub(crate) fn send_over(
         &self,
-        mut stream: TcpStream,
+        stream: TcpStream,
         method: &str,
-        headers: &[(&str, &str)],
+        headers: &[Header<'_>],
         body: &[u8],
     ) -> TcpStream {
-        stream.set_read_timeout(Some(SOON)).unwrap();
-        let mut head =
-            format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
         let usual = [
             ("Host", self.address.as_str()),
+            ("Connection", "close"),
             ("Authorization", "Bearer a-token-for-tests"),
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
         ];
-        let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
-            if !value.is_empty() {
-                head.push_str(&format!("{name}: {value}\r\n"));
-            }
-        }
-        head.push_str("\r\n");
-        stream.write_all(head.as_bytes()).unwrap();
-        // A server that refuses need not read the whole body.
-        let _ = stream.write_all(body);
-        stream
+        Request { method, path: "/mcp", usual: &usual, headers, body }.send(stream)
     }
 
-    pub(crate) fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
-        read(self.send("POST", headers, body.to_string().as_bytes()))
+    pub(crate) fn post(&self, headers: &[Header<'_>], body: &Value) -> Response {
+        Response::read(self.send("POST", headers, body.to_string().as_bytes()))
     }
 
     /// Calls a tool in the current revision; returns the whole response.
-    pub(crate) fn call(&self, headers: &[(&str, &str)], tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&self, headers: &[Header<'_>], tool: &str, arguments: &Value) -> Value {
         let (extra, body) = call(tool, arguments);
         let extra: Vec<_> = extra.iter().map(|(name, value)| (*name, value.as_str())).collect();
         self.post(&[headers, &extra].concat(), &body).message()
@@ -101,45 +83,6 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> (Vec<(&'static str, String)
     (headers, json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
 }
 
-/// Reads an answer to its end.
-pub(crate) fn read(mut stream: TcpStream) -> Response {
-    let mut bytes = Vec::new();
-    let mut part = [0; 65536];
-    // After it refused a body, the server may reset the connection.
-    while let Ok(count @ 1..) = stream.read(&mut part) {
-        bytes.extend_from_slice(&part[..count]);
-    }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-    let is_chunked = head.to_lowercase().contains("transfer-encoding: chunked");
-    let body = if is_chunked { unchunked(body) } else { body.to_owned() };
-    Response { status, head: head.to_owned(), body }
-}
-
-fn unchunked(mut rest: &str) -> String {
-    let mut whole = String::new();
-    while let Some((size, tail)) = rest.split_once("\r\n") {
-        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0);
-        if size == 0 || tail.len() < size {
-            break;
-        }
-        whole.push_str(&tail[..size]);
-        rest = tail[size..].trim_start_matches("\r\n");
-    }
-    whole
-}
-
-impl Response {
-    /// Returns the last message in it.
-    #[track_caller]
-    pub(crate) fn message(&self) -> Value {
-        let last = self.body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
-        let text = last.unwrap_or(&self.body);
-        serde_json::from_str(text).unwrap_or_else(|_| panic!("no message: {}\n{}", self.head, self.body))
-    }
-}
-
 #[test]
 fn requests_without_the_token_are_refused() {
     let home = home();
@@ -152,7 +95,7 @@ fn requests_without_the_token_are_refused() {
         assert!(refused.head.to_lowercase().contains("www-authenticate: bearer"), "{}", refused.head);
     }
     for method in ["GET", "DELETE", "OPTIONS", "PUT"] {
-        let refused = read(web.send(method, &[("Authorization", "")], b""));
+        let refused = Response::read(web.send(method, &[("Authorization", "")], b""));
         assert_eq!(refused.status, 401, "{method}: {}", refused.head);
     }
     assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
@@ -226,12 +169,12 @@ fn malformed_http_requests_are_refused_and_the_next_request_is_served() {
     let home = home();
     let web = Web::new(&home);
     for body in ["", "{", "null", "[]", "{\"jsonrpc\":\"2.0\"}", "\u{0}", "{\"id\":1,\"method\":7}"] {
-        let refused = read(web.send("POST", &[], body.as_bytes()));
+        let refused = Response::read(web.send("POST", &[], body.as_bytes()));
         assert!((400..500).contains(&refused.status), "{body:?}: {}", refused.head);
     }
     let mut stream = TcpStream::connect(&web.address).unwrap();
     stream.write_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 no HTTP at all\r\n\r\n").unwrap();
-    drop(read(stream));
+    drop(Response::read(stream));
     assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
 }
 

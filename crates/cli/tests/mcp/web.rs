@@ -6,13 +6,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
 use mw_testkit::host::notified_tasks;
+use mw_testkit::http::Response;
 use mw_testkit::{Home, SOON, alive, children, wait_until};
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, SocketType, connect, socket};
 use serde_json::{Value, json};
 
 use crate::home;
-use crate::http::{Web, call, read};
+use crate::http::{Web, call};
 
 fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
     let start = |_| {
@@ -219,7 +220,7 @@ fn many_concurrent_clients_are_served() {
         })
         .collect();
     for (number, stream) in calls.into_iter().enumerate() {
-        let answer = read(stream).message();
+        let answer = Response::read(stream).message();
         assert_eq!(answer["result"]["structuredContent"]["output"], format!("{number}\n"), "{answer}");
     }
 }
@@ -271,7 +272,7 @@ fn a_wait_and_a_parallel_call_report_an_end_once() {
         };
         let wait = send("task_wait", &json!({"task_ids": [id]}));
         let list = send("task_list", &json!({"status": "running"}));
-        let (waited, listed) = (read(wait).message(), read(list).message());
+        let (waited, listed) = (Response::read(wait).message(), Response::read(list).message());
         assert!(waited["result"].to_string().contains("exit 3"), "{waited}");
         assert_eq!(notified_tasks(&listed["result"]), Vec::<String>::new(), "round {round}: {listed}");
         assert_eq!(delivered(&web).len(), 0, "round {round}");
@@ -294,7 +295,7 @@ fn a_session_delete_request_is_confirmed() {
     let home = home();
     let web = Web::new(&home);
     let (session, _) = greet(&web);
-    let ended = read(web.send("DELETE", &[("Mcp-Session-Id", session.as_str())], b""));
+    let ended = Response::read(web.send("DELETE", &[("Mcp-Session-Id", session.as_str())], b""));
     assert_eq!(ended.status, 200, "{}", ended.head);
 }
 
@@ -358,7 +359,7 @@ fn undelivered_notifications_of_a_disconnected_client_pass_to_others() {
     home.open("go");
     let _ = home.ended(&id);
     assert_eq!(other.notifications(), Vec::<String>::new());
-    let ended = read(web.send("DELETE", &one.headers(), b""));
+    let ended = Response::read(web.send("DELETE", &one.headers(), b""));
     assert_eq!(ended.status, 200, "{}", ended.head);
     let all = wait_until(SOON, "the other is notified", || {
         Some(other.notifications()).filter(|all| !all.is_empty())
@@ -386,7 +387,7 @@ fn tasks_end_with_the_last_client_of_their_session_if_so_configured() {
         clients.push((client.clone(), started["task_id"].as_str().unwrap().to_owned()));
     }
     let leave = |client: &str| {
-        let ended = read(web.send("DELETE", &[("Mcp-Session-Id", client)], b""));
+        let ended = Response::read(web.send("DELETE", &[("Mcp-Session-Id", client)], b""));
         assert_eq!(ended.status, 200, "{}", ended.head);
     };
     leave(&clients[0].0);
@@ -413,7 +414,7 @@ fn pending_replies_are_written_when_the_server_is_terminated() {
         web.call(&[], "task_list", &json!({})).get("result").is_some().then_some(())
     });
     web.running.signal(rustix::process::Signal::TERM);
-    let answer = read(stream);
+    let answer = Response::read(stream);
     assert!(answer.body.contains("wait timed out"), "{}\n{}", answer.head, answer.body);
 }
 

@@ -1,9 +1,10 @@
 //! A running `mw serve`, and requests to it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use mw_testkit::http::{Header, Request, Response};
 use mw_testkit::{Home, Running, SOON, wait_until};
 use serde_json::Value;
 
@@ -15,28 +16,6 @@ pub(crate) struct Served {
     pub(crate) address: String,
     pub(crate) link: String,
 }
-
-/// A response.
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    pub(crate) head: String,
-    pub(crate) body: String,
-}
-
-impl Response {
-    #[track_caller]
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}\n{}", self.head, self.body))
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self.head.lines().filter_map(|line| line.split_once(':'));
-        lines.find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-    }
-}
-
-/// A header of a request.
-pub(crate) type Header<'a> = (&'a str, &'a str);
 
 impl Served {
     pub(crate) fn new(home: &Home) -> Self {
@@ -57,27 +36,17 @@ impl Served {
 
     /// Sends a request and leaves the answer in the stream. A header with an empty value is left out.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[Header<'_>], body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(SOON)).unwrap();
         let usual = [
             ("Host", self.address.as_str()),
             ("Authorization", "Bearer a-token-for-tests"),
             ("Connection", "close"),
         ];
-        let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
-        for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
-            if !value.is_empty() {
-                head.push_str(&format!("{name}: {value}\r\n"));
-            }
-        }
-        stream.write_all((head + "\r\n").as_bytes()).unwrap();
-        let _ = stream.write_all(body.as_bytes());
-        stream
+        let stream = TcpStream::connect(&self.address).unwrap();
+        Request { method, path, usual: &usual, headers, body: body.as_bytes() }.send(stream)
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[Header<'_>], body: &str) -> Response {
-        read(self.send(method, path, headers, body))
+        Response::read(self.send(method, path, headers, body))
     }
 
     #[track_caller]
@@ -150,17 +119,4 @@ impl Events {
         }
         panic!("the stream ended before {wanted}");
     }
-}
-
-/// Reads an answer to its end.
-pub(crate) fn read(mut stream: TcpStream) -> Response {
-    let mut bytes = Vec::new();
-    let mut part = [0; 65536];
-    while let Ok(count @ 1..) = stream.read(&mut part) {
-        bytes.extend_from_slice(&part[..count]);
-    }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-    Response { status, head: head.to_owned(), body: body.to_owned() }
 }

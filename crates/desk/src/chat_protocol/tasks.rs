@@ -1,7 +1,7 @@
 //! The tasks and approval requests of a session in the form that a chat shows.
 
 use meanwhile::engine::{ReadFrom, ReadRequest, Runtime, clean_text};
-use meanwhile::{Filter, Result, Scope, Task};
+use meanwhile::{Result, Scope, Task, TaskFilter};
 
 use super::protocol::ChatTask;
 use crate::desk::Desk;
@@ -21,7 +21,8 @@ impl Desk {
                 Some(session) => runtime.notifications().awaited(session)?,
                 None => Vec::new(),
             };
-            let page = runtime.tasks().list(&Filter { limit: MAX_TASKS, ..Filter::new(self.scope()) })?;
+            let page =
+                runtime.tasks().list(&TaskFilter { limit: MAX_TASKS, ..TaskFilter::new(self.scope()) })?;
             let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
             let is_awaited =
                 |task: &Task| awaited.contains(&task.id) && !runtime.live().is_moved_to_background(&task.id);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use meanwhile::model::Timestamp;
-use meanwhile::{Filter, Result};
+use meanwhile::{Result, TaskFilter};
 use serde::Serialize;
 
 use crate::desk::Desk;
@@ -36,7 +36,7 @@ impl Desk {
     /// # Errors
     /// Fails if the home directory cannot be read.
     pub fn batches(&self) -> Result<Vec<Batch>> {
-        let newest = Filter { limit: SEARCHED, ..Filter::new(self.scope()) };
+        let newest = TaskFilter { limit: SEARCHED, ..TaskFilter::new(self.scope()) };
         let page = self.with(|runtime| runtime.tasks().list(&newest))?;
         let mut batches: BTreeMap<(String, String), Batch> = BTreeMap::new();
         for task in &page.tasks {

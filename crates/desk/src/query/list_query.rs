@@ -2,7 +2,7 @@
 
 use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Filter, ListOrder, Scope};
+use meanwhile::{ListOrder, Scope, TaskFilter};
 
 /// Selects and orders the tasks of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub const fn by_state(now: Timestamp) -> ListOrder {
 }
 
 /// Converts the query to a filter of the library.
-pub(crate) fn filter(query: &Query, scope: &Scope) -> Filter {
+pub(crate) fn filter(query: &Query, scope: &Scope) -> TaskFilter {
     let scope = match (scope, &query.session) {
         (Scope::All, Some(session)) => Scope::Session(session.clone()),
         (scope, _) => scope.clone(),
@@ -115,5 +115,5 @@ pub(crate) fn filter(query: &Query, scope: &Scope) -> Filter {
         (Sort::Name, true) => ListOrder::NameDown,
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
-    Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
+    TaskFilter { statuses, order, text, batch: query.batch.clone(), ..TaskFilter::new(scope) }
 }

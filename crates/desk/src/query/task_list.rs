@@ -5,7 +5,7 @@ use meanwhile::engine::{
     BackendReport, KillReport, KillRequest, ReadFrom, ReadRequest, TaskEvent, TaskRun, Trace, WaitReply,
     WaitRequest, backends, clean_text,
 };
-use meanwhile::{Page, Result, Task};
+use meanwhile::{Result, Task, TaskPage};
 use serde::Serialize;
 
 use super::list_query::{Query, filter};
@@ -93,7 +93,7 @@ impl Desk {
     ///
     /// # Errors
     /// Fails if the home directory cannot be read.
-    pub fn tasks(&self, request: &TaskListQuery) -> Result<Page> {
+    pub fn tasks(&self, request: &TaskListQuery) -> Result<TaskPage> {
         let TaskListQuery { query, statuses, kind, name, offset, limit } = request;
         let mut filter = filter(query, &self.scope());
         if !statuses.is_empty() {

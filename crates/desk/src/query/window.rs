@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use meanwhile::engine::{Clock, Runtime, SystemClock};
 use meanwhile::model::{Status, TaskState, Timestamp};
-use meanwhile::{Filter, Page, Result, Task};
+use meanwhile::{Result, Task, TaskFilter, TaskPage};
 
 use super::list_query::{Query, Sort, States, filter};
 use crate::desk::Desk;
@@ -72,7 +72,7 @@ pub struct Listing {
 }
 
 /// The index of the first row, the rows, and a task that is not listed.
-type Around = (usize, Page, Option<Box<TaskRow>>);
+type Around = (usize, TaskPage, Option<Box<TaskRow>>);
 
 /// Returns whether rows are sorted here instead of in the database, which does not contain the usage of tasks.
 const fn is_by_use(query: &Query, start: usize) -> bool {
@@ -90,7 +90,7 @@ impl Desk {
 
     fn list_with(&self, runtime: &Runtime, query: Query, range: &RowRange) -> Result<Listing> {
         let (start, count, page) = self.page(runtime, &query, (range.start, range.count))?;
-        let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
+        let is_there = |id: &String, page: &TaskPage| page.tasks.iter().any(|task| task.id.as_str() == id);
         let moved = range.keep.as_ref().filter(|id| !is_there(id, &page));
         let (start, page, unlisted) = match moved {
             None => (start, page, None),
@@ -117,7 +117,7 @@ impl Desk {
     fn counts(&self, runtime: &Runtime, query: &Query) -> Result<StateCounts> {
         let base = filter(&Query { states: States::Any, ..query.clone() }, &self.scope());
         let count = |statuses: &[Status]| -> Result<usize> {
-            let filter = Filter { statuses: statuses.to_vec(), ..base.clone() };
+            let filter = TaskFilter { statuses: statuses.to_vec(), ..base.clone() };
             Ok(runtime.tasks().count(&filter)? as usize)
         };
         Ok(StateCounts {
@@ -135,10 +135,10 @@ impl Desk {
         runtime: &Runtime,
         query: &Query,
         (start, count): (usize, usize),
-    ) -> Result<(usize, usize, Page)> {
+    ) -> Result<(usize, usize, TaskPage)> {
         let (start, count) =
             if is_by_use(query, start) { (0, (start + count).max(SORTED)) } else { (start, count) };
-        let filter = Filter { offset: start as u32, limit: count as u32, ..filter(query, &self.scope()) };
+        let filter = TaskFilter { offset: start as u32, limit: count as u32, ..filter(query, &self.scope()) };
         Ok((start, count, runtime.tasks().list(&filter)?))
     }
 

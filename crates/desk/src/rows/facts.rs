@@ -3,7 +3,7 @@
 use meanwhile::engine::model::short_handle;
 use meanwhile::engine::{DeliveryState, TaskNotice};
 use meanwhile::model::{Progress, Status, Timestamp};
-use meanwhile::{Confined, Task};
+use meanwhile::{Task, TaskConfinement};
 
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
@@ -56,8 +56,8 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     add("ports", (!ports.is_empty()).then_some(ports));
     add("deadline", task.deadline.map(moment));
-    add("confined", task.confined.as_ref().map(Confined::to_words));
-    add("refused", task.confined.as_ref().and_then(Confined::advice));
+    add("confined", task.confined.as_ref().map(TaskConfinement::to_words));
+    add("refused", task.confined.as_ref().and_then(TaskConfinement::advice));
     add("limits", task.limits.map(|limits| limits.to_words()));
     add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
     add("runs", (task.runs > 1).then(|| task.runs.to_string()));

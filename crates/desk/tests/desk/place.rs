@@ -1,14 +1,12 @@
 //! A home with a desk.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use meanwhile::Settings;
-use meanwhile::model::RawText;
 use meanwhile::settings::Executables;
 use mw_desk::query::{Query, RowRange, Window};
 use mw_desk::{Access, Desk};
-use mw_testkit::Home;
+use mw_testkit::{Home, beside, settle_command};
 
 pub struct Place {
     pub desk: Desk,
@@ -45,8 +43,10 @@ impl Place {
 
 /// A viewer of all tasks.
 pub fn access(home: &Home) -> Access {
+    let supervisor = beside("mw-supervisor");
+    let executables = Executables { supervisor, settle: settle_command(home, &[]), starter_exits: false };
     Access {
-        settings: Settings::new(home.state().to_owned(), programs(home)),
+        settings: Settings::new(home.state().to_owned(), executables),
         session: None,
         requester: "a test".to_owned(),
         screen: "a test's screen".to_owned(),
@@ -57,28 +57,4 @@ pub fn access(home: &Home) -> Access {
 
 pub fn ids(window: &Window) -> Vec<&str> {
     window.rows.iter().map(|row| row.id.as_str()).collect()
-}
-
-fn beside(name: &str) -> PathBuf {
-    let here = std::env::current_exe().unwrap();
-    let file = here.parent().and_then(Path::parent).unwrap().join(name);
-    assert!(file.is_file(), "{} is missing: build it with `cargo build -p mw-cli`", file.display());
-    file
-}
-
-/// Finds the executables; processes of `mw settle` belong to the home too.
-fn programs(home: &Home) -> Executables {
-    let (state, work) = (home.state().to_str().unwrap().to_owned(), home.work());
-    let words = [
-        "/usr/bin/env".to_owned(),
-        "-i".to_owned(),
-        format!("MEANWHILE_HOME={state}"),
-        format!("MW_TEST_TAG={}", work.parent().unwrap().display()),
-        beside("mw").to_str().unwrap().to_owned(),
-        "settle".to_owned(),
-        "--home".to_owned(),
-        state,
-    ];
-    let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Executables { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
 }

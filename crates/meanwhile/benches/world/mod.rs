@@ -12,7 +12,7 @@ use meanwhile::engine::model::wire::{JOURNAL_FILE, LOG_FILE, RESULT_FILE, SPEC_F
 use meanwhile::engine::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
 use meanwhile::engine::{Condition, Runtime, TaskRequest, WaitRequest};
 use meanwhile::settings::Executables;
-use meanwhile::{Filter, Scope, Settings};
+use meanwhile::{Scope, Settings, TaskFilter};
 use tempfile::TempDir;
 
 /// The owner of every task here.
@@ -71,7 +71,7 @@ impl World {
             let _ = fs::remove_file(path);
         }
         let runtime = Runtime::open(settings).expect("a home without a database can be opened");
-        let total = runtime.tasks().list(&Filter::new(Scope::All)).expect("a list").total;
+        let total = runtime.tasks().list(&TaskFilter::new(Scope::All)).expect("a list").total;
         assert_eq!(total, u64::from(count), "the database was rebuilt from the directories");
         Self { runtime, request }
     }

@@ -4,7 +4,7 @@ use mw_model::approval::{Answer, Proposal};
 
 /// The result of asking a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum AskOutcome {
     /// The person answered.
     Answered {
         /// The answer.
@@ -25,7 +25,7 @@ pub enum Asked {
 pub trait Asker {
     /// Asks a person about a proposal. An implementation calls `answered` from time to time and returns once it is
     /// true: the answer came another way.
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked;
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome;
 
     /// Returns whether the caller still waits for the result.
     fn still_waits(&self) -> bool {
@@ -38,7 +38,7 @@ pub trait Asker {
 pub struct Nobody;
 
 impl Asker for Nobody {
-    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
-        Asked::Elsewhere
+    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> AskOutcome {
+        AskOutcome::Elsewhere
     }
 }

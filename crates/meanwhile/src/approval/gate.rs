@@ -11,7 +11,7 @@ use mw_model::approval::{
 use mw_model::{CommandSpec, EnvVar, Limits, RawText};
 use mw_policy::{Decision, Tool, ToolClass, Verdict, steps};
 
-use super::asker::{Asked, Asker};
+use super::asker::{AskOutcome, Asker};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
 use super::question::{NoAnswer, POLL_INTERVAL, answer_timeout, unanswered};
@@ -233,20 +233,20 @@ impl Approvals<'_> {
         let mut answered = || !matches!(self.standing(&proposal), Ok(None));
         let until = Instant::now() + answer_timeout(gated_call.policy);
         match gated_call.asker.ask(&proposal, &mut answered) {
-            Asked::Answered { answer, by } => {
+            AskOutcome::Answered { answer, by } => {
                 match self.answer_first(&proposal.id, answer, by) {
                     // Another person answered first; the first answer counts.
                     Err(Error::NoProposal(_) | Error::Denied(Denial::Closed { .. })) => {}
                     answered => answered?,
                 }
             }
-            Asked::Dismissed => {
+            AskOutcome::Dismissed => {
                 // Another answer may have arrived at the same moment.
                 let no_answer = || Err(unanswered(&proposal, &NoAnswer::Dismissed, gated_call.policy));
                 return self.standing(&proposal)?.unwrap_or_else(no_answer);
             }
-            Asked::Later => return Err(unanswered(&proposal, &NoAnswer::Pending, gated_call.policy)),
-            Asked::Elsewhere => {}
+            AskOutcome::Later => return Err(unanswered(&proposal, &NoAnswer::Pending, gated_call.policy)),
+            AskOutcome::Elsewhere => {}
         }
         loop {
             if let Some(outcome) = self.standing(&proposal)? {

@@ -22,7 +22,7 @@ mod policy;
 mod question;
 mod session_policy;
 
-pub use asker::{Asked, Asker, Nobody};
+pub use asker::{AskOutcome, Asker, Nobody};
 pub use gate::GatedCall;
 pub use local_files::{LocalFiles, project_of};
 pub use policy::{ApprovalTimeouts, Policy};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::task::ASK_MARK;
 use mw_model::{CommandSpec, Grant, RawText, TaskGrant};
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, Mode, Reason, Request, Rules, Tool, Verdict, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, Mode, Reason, Request, Rules, Tool, Verdict, decide,
 };
 
 use super::local_files::{LocalFiles, project_of};
@@ -49,7 +49,7 @@ pub struct Policy {
     /// How long an approval request stays open.
     pub timeouts: ApprovalTimeouts,
     /// How far the tasks that are started through this gate are confined to their grants.
-    pub confined: Confined,
+    pub confined: ConfinementLevel,
 }
 
 /// Returns what a command needs beyond its confinement, as its caller says in the first line.
@@ -95,15 +95,15 @@ impl Policy {
         added: &[(String, String)],
     ) -> (Verdict, Option<TaskGrant>) {
         let mut verdict = self.judge(tool, Some(command), cwd, added, self.confined);
-        if let Some(need) = needs_more(command).filter(|_| self.confined != Confined::No) {
+        if let Some(need) = needs_more(command).filter(|_| self.confined != ConfinementLevel::No) {
             ask_for_everything(&mut verdict, &need, self.mode);
         }
         let raw = |path: &Path| RawText::from(path.as_os_str().as_bytes());
-        let grant = (self.confined != Confined::No).then(|| TaskGrant {
+        let grant = (self.confined != ConfinementLevel::No).then(|| TaskGrant {
             grant: verdict.grant.clone(),
             project: Some(self.project_around(cwd)).filter(|path| path.is_absolute()).map(|path| raw(&path)),
             home: self.user_home.as_deref().map(raw),
-            strict: self.confined == Confined::Fully,
+            strict: self.confined == ConfinementLevel::Fully,
         });
         (verdict, grant)
     }
@@ -123,7 +123,7 @@ impl Policy {
         cwd: &Path,
         added: &[(String, String)],
     ) -> Verdict {
-        self.judge(tool, command, cwd, added, Confined::No)
+        self.judge(tool, command, cwd, added, ConfinementLevel::No)
     }
 
     /// Decides about the start of a task, as for a model, without starting it.
@@ -144,7 +144,7 @@ impl Policy {
         command: Option<&CommandSpec>,
         cwd: &Path,
         added: &[(String, String)],
-        confined: Confined,
+        confined: ConfinementLevel,
     ) -> Verdict {
         let words: Vec<String>;
         let (shell, script);

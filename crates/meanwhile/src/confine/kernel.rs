@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use mw_model::wire::Enforcer;
-use mw_policy::Confined;
+use mw_policy::ConfinementLevel;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::names::CONFINEMENT_FILE;
@@ -21,7 +21,7 @@ struct Found {
 
 /// Returns how far commands can be confined here. The supervisor tries that once per boot; the result is kept in the home.
 #[must_use]
-pub fn confined_by_kernel(settings: &Settings) -> Confined {
+pub fn confined_by_kernel(settings: &Settings) -> ConfinementLevel {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let supervisor = settings.executables.supervisor.display().to_string();
     let known = || {
@@ -41,13 +41,13 @@ pub fn confined_by_kernel(settings: &Settings) -> Confined {
     degree(&by.unwrap_or_default())
 }
 
-fn degree(by: &[Enforcer]) -> Confined {
+fn degree(by: &[Enforcer]) -> ConfinementLevel {
     if Enforcer::OF_GRANTS.iter().all(|enforcer| by.contains(enforcer)) {
-        Confined::Fully
+        ConfinementLevel::Fully
     } else if by.contains(&Enforcer::Landlock) {
-        Confined::Partly
+        ConfinementLevel::Partly
     } else {
-        Confined::No
+        ConfinementLevel::No
     }
 }
 
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn only_all_features_together_confine_completely() {
-        assert_eq!(degree(&Enforcer::OF_GRANTS), Confined::Fully);
-        assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), Confined::Partly);
-        assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), Confined::No);
-        assert_eq!(degree(&[]), Confined::No);
+        assert_eq!(degree(&Enforcer::OF_GRANTS), ConfinementLevel::Fully);
+        assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), ConfinementLevel::Partly);
+        assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), ConfinementLevel::No);
+        assert_eq!(degree(&[]), ConfinementLevel::No);
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn keeps_variable(grant: Option<&TaskGrant>, var: &EnvVar) -> bool {
 struct Places {
     project: Option<PathBuf>,
     home: Option<PathBuf>,
-    /// That one, and the one that the system knows: whoever starts a task can name another.
+    /// `home`, and the home directory in the user database, because `HOME` of a task can name any directory.
     homes: Vec<PathBuf>,
     cwd: Option<PathBuf>,
     own_home: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Sockets of services that act for the user: whoever reaches one can leave the confinement.
+//! Sockets of services that act for the user. A command that can connect to one can escape its confinement.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

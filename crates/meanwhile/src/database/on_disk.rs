@@ -114,7 +114,7 @@ impl TaskOnDisk {
             transaction.reserve_end(&task, holder)?;
         }
         for news in &self.delivered_news {
-            transaction.mark_news_known(&task, news, spec.created_at)?;
+            transaction.mark_notice_known(&task, news, spec.created_at)?;
         }
         Ok(task)
     }

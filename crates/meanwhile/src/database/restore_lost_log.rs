@@ -97,8 +97,8 @@ impl Database {
             }
         }
         for news in self.home.task(id).delivered_news()? {
-            transaction.close_news(id, &news)?;
-            transaction.mark_news_known(&task, &news, task.created_at)?;
+            transaction.close_notice(id, &news)?;
+            transaction.mark_notice_known(&task, &news, task.created_at)?;
         }
         Ok(())
     }

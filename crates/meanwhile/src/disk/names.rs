@@ -9,16 +9,20 @@ pub(crate) const CHECK_DIR: &str = "checking";
 /// In the home: the slots over all sessions.
 pub(crate) const SLOTS_DIR: &str = "slots";
 /// In the home: locked by the process that exports spans.
-pub(crate) const EXPORT_LOCK: &str = "exporting";
+pub(crate) const EXPORT_LOCK_FILE: &str = "exporting";
 /// In the home: locked by the process that runs hooks.
-pub(crate) const HOOKS_LOCK: &str = "hooks.lock";
+pub(crate) const HOOKS_LOCK_FILE: &str = "hooks.lock";
 /// In the home: failures of hooks.
-pub(crate) const HOOKS_LOG: &str = "hooks.log";
-/// Earlier failures of hooks.
-pub(crate) const OLD_HOOKS_LOG: &str = "hooks.log.old";
+pub const HOOKS_LOG_FILE: &str = "hooks.log";
+/// In the home: earlier failures of hooks.
+pub(crate) const OLD_HOOKS_LOG_FILE: &str = "hooks.log.old";
 /// In the home: how far the kernel can confine commands.
 pub(crate) const CONFINEMENT_FILE: &str = "confinement.json";
 /// In the home: the secret of `mw serve`.
-pub(crate) const SERVE_KEY_FILE: &str = "serve.key";
+pub const SERVE_KEY_FILE: &str = "serve.key";
+/// In the home: a directory for each chat.
+pub const CHATS_DIR: &str = "chats";
+/// In the home: a directory for each session of the built-in agent.
+pub const AGENT_SESSIONS_DIR: &str = "agent-sessions";
 /// In a session's directory: its policy.
 pub(crate) const POLICY_FILE: &str = "house.json";

@@ -52,7 +52,7 @@ impl Error {
             Self::Spawn { code, .. } => spawn_hint(code),
             Self::Unanswered => "try again; if it happens again, check the installation of mw-supervisor",
             Self::Supervisor { source, .. } | Self::Io { source, .. } if is_shortage(source) => LACK_HINT,
-            Self::Supervisor { .. } => "install mw-supervisor next to mw",
+            Self::Supervisor { .. } => "install mw-supervisor next to this program, or on the PATH",
             Self::Damaged { .. } => "repair its directory, or remove the task",
             Self::Io { .. } => "check permissions and free space of the home directory",
         }

@@ -11,7 +11,7 @@ use super::Listener;
 use super::session::Session;
 use super::surroundings;
 use crate::disk::home::Home;
-use crate::disk::store::{Filter, Page};
+use crate::disk::store::{TaskFilter, TaskPage};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -87,7 +87,7 @@ impl Meanwhile {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn tasks(&self, filter: &Filter) -> Result<Page> {
+    pub fn tasks(&self, filter: &TaskFilter) -> Result<TaskPage> {
         self.with(|runtime| runtime.tasks().list(filter))
     }
 

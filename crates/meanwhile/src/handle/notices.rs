@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 use std::{fmt, vec};
 
-use mw_model::{Notice, Turn};
+use mw_model::{MessageTurn, Notice};
 
 use super::session::Session;
 use crate::error::Result;
@@ -53,7 +53,7 @@ impl Notices {
     ///
     /// # Errors
     /// When the database fails. Then nothing was stored, and the notifications are delivered again.
-    pub fn into_message(mut self, text: &str) -> Result<Turn> {
+    pub fn into_message(mut self, text: &str) -> Result<MessageTurn> {
         let notices = self.left.by_ref().collect();
         self.session.as_host(|host| Delivery::new(host, notices).store(text))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mw_model::{TaskId, Turn};
+use mw_model::{MessageTurn, TaskId};
 use mw_policy::{Tool, ToolClass};
 
 use super::TaskEvent;
@@ -15,7 +15,7 @@ use super::task::TaskHandle;
 use super::wait::{Until, Wait, Waited};
 use crate::approval::{Asker, GatedCall, Policy};
 use crate::disk::session_dir::lease::Lease;
-use crate::disk::store::Filter;
+use crate::disk::store::TaskFilter;
 use crate::error::Result;
 use crate::live::kill::KillReport;
 use crate::notify::ledger::MAX;
@@ -132,7 +132,7 @@ impl Session {
     /// # Errors
     /// When the database fails.
     pub fn tasks(&self) -> Result<Vec<Task>> {
-        let filter = Filter { limit: u32::MAX, ..Filter::new(self.scope()) };
+        let filter = TaskFilter { limit: u32::MAX, ..TaskFilter::new(self.scope()) };
         Ok(self.home.tasks(&filter)?.tasks)
     }
 
@@ -226,7 +226,7 @@ impl Session {
     ///
     /// # Errors
     /// When the database fails. Then nothing was stored, and the notifications are delivered again.
-    pub fn message(&self, text: &str) -> Result<Turn> {
+    pub fn message(&self, text: &str) -> Result<MessageTurn> {
         self.notices()?.into_message(text)
     }
 
@@ -234,7 +234,7 @@ impl Session {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn messages(&self) -> Result<Vec<Turn>> {
+    pub fn messages(&self) -> Result<Vec<MessageTurn>> {
         self.as_host(|host| host.turns())
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Hooks;
 use crate::disk::file_lock::{is_taken, open_private};
 use crate::disk::log_names;
-use crate::disk::names::HOOKS_LOCK;
+use crate::disk::names::HOOKS_LOCK_FILE;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::store::{TaskEvent, Transaction};
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ impl Hooks<'_> {
         }
         let failed = || Error::io("cannot lock hooks");
         loop {
-            let lock = open_private(&self.base.home.root().join(HOOKS_LOCK)).map_err(failed())?;
+            let lock = open_private(&self.base.home.root().join(HOOKS_LOCK_FILE)).map_err(failed())?;
             if !is_taken(lock.try_lock()).map_err(failed())? {
                 return Ok(());
             }

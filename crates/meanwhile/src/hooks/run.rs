@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::Hooks;
 use super::events::UserHookCall;
-use crate::disk::names::{HOOKS_LOG, OLD_HOOKS_LOG};
+use crate::disk::names::{HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE};
 use crate::disk::platform;
 use crate::settings::HookSettings;
 use crate::variables::HOOK_RUN_VARIABLE;
@@ -71,9 +71,9 @@ impl Hooks<'_> {
     }
 
     fn log_failure(&self, call: &UserHookCall, command: &str, error: &str) {
-        let path = self.base.home.root().join(HOOKS_LOG);
+        let path = self.base.home.root().join(HOOKS_LOG_FILE);
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
-            let _ = std::fs::rename(&path, path.with_file_name(OLD_HOOKS_LOG));
+            let _ = std::fs::rename(&path, path.with_file_name(OLD_HOOKS_LOG_FILE));
         }
         let line = json!({"at": self.base.clock.now(), "hook": call.hook.word(), "task": call.payload["taskId"], "command": command, "error": error});
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);

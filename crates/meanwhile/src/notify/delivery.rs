@@ -1,6 +1,6 @@
 //! Notifications in delivery: closed once they have arrived, handed out again otherwise.
 
-use mw_model::{Notice, NoticeKind, TaskId, Timestamp, Turn};
+use mw_model::{MessageTurn, Notice, NoticeKind, TaskId, Timestamp};
 
 use super::session_holder::SessionHolder;
 use crate::base::Base;
@@ -63,8 +63,8 @@ impl Delivery<'_> {
     ///
     /// # Errors
     /// When the database fails. Then neither has happened.
-    pub fn store(mut self, text: &str) -> Result<Turn> {
-        let turn = Turn::with_notices(&self.notices, text);
+    pub fn store(mut self, text: &str) -> Result<MessageTurn> {
+        let turn = MessageTurn::with_notices(&self.notices, text);
         self.close(Some(&turn))?;
         Ok(turn)
     }
@@ -79,7 +79,7 @@ impl Delivery<'_> {
         self.notices.iter().map(|notice| notice.number).collect()
     }
 
-    fn close(&mut self, turn: Option<&Turn>) -> Result<()> {
+    fn close(&mut self, turn: Option<&MessageTurn>) -> Result<()> {
         if self.notices.is_empty() && turn.is_none() {
             return Ok(());
         }

@@ -107,7 +107,7 @@ impl SessionHolder<'_> {
             living.retain(|holder| lease::is_held(directory.path(), holder));
             let is_wanted = |row: &NoticeRow| {
                 !(matches!(row.kind, NoticeKind::Ended { .. }) && is_delivered(&row.task))
-                    && self.tells_of(&row.task)
+                    && self.delivers(&row.task)
             };
             let rows = transaction.open_notices(&self.session, &living, is_wanted, most)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();

@@ -1,6 +1,7 @@
 //! Notifies owners of what happened, exactly once.
 //!
-//! An event that concerns the owner (`mw_model::NoticeKind::of`) makes a notification in the transaction that records it. A `host` receives the notifications of its session. `ledger` tracks their delivery, `notice` builds their text, and
+//! An event that concerns the owner (`mw_model::NoticeKind::of`) makes a notification in the transaction that records it. The
+//! `session_holder` receives the notifications of its session. `ledger` tracks their delivery, `notice` builds their text, and
 //! `delivery` closes those that have arrived. `owner` records what an owner learned by itself, `delivery_state` shows what it
 //! knows, and `starters` decides which of several servers delivers. `subscription` streams events.
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use mw_model::Turn;
+use mw_model::MessageTurn;
 
 use crate::base::Base;
 use crate::disk::session_dir::lease::Lease;
@@ -139,7 +139,7 @@ impl SessionHolder<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn turns(&self) -> Result<Vec<Turn>> {
+    pub fn turns(&self) -> Result<Vec<MessageTurn>> {
         Ok(self.base.database.store()?.turns(&self.session)?)
     }
 }

@@ -72,7 +72,7 @@ impl SessionHolder<'_> {
     }
 
     /// Returns whether this host delivers the notifications of a task.
-    pub(crate) fn tells_of(&self, task: &TaskId) -> bool {
+    pub(crate) fn delivers(&self, task: &TaskId) -> bool {
         let Some(starters) = &self.starters else { return true };
         Notifications::on(self.base)
             .starter_of(task, &self.session)

@@ -2,7 +2,9 @@
 
 use super::finding::{Finding, Kind};
 use super::lines::clean;
-use super::report::{MAX_CHARS, one_line, shorten};
+use mw_model::one_line;
+
+use super::report::{MAX_CHARS, shorten};
 use super::{cargo_build, cargo_test, go_test, jest, make, nextest, npm, pytest, tsc, vitest};
 
 /// Recognises the end of one tool's output in clean lines.

@@ -12,19 +12,19 @@ use crate::confine::{grant_of, refused_in};
 use crate::database::Lookup;
 use crate::database::arrivals::DAMAGED;
 use crate::disk::platform;
-use crate::disk::store::{Filter, Page, TaskEvent};
+use crate::disk::store::{TaskEvent, TaskFilter, TaskPage};
 use crate::error::{Result, Retained};
 use crate::queue::Queue;
 use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::task::{Confined, Scope, Task, TaskLimits};
+use crate::task::{Scope, Task, TaskConfinement, TaskLimits};
 
 /// How much of the end of a failed command's output is searched for a refusal.
 const REFUSAL_BYTES: u64 = 16 << 10;
 
 impl Reader<'_> {
     /// Returns what a confined command printed when it was refused something, if it failed.
-    pub(crate) fn refused(&self, task: &Task, confined: &Confined) -> Option<String> {
+    pub(crate) fn refused(&self, task: &Task, confined: &TaskConfinement) -> Option<String> {
         if confined.by.is_empty() || task.status != Status::Failed {
             return None;
         }
@@ -86,20 +86,20 @@ impl Tasks<'_> {
     }
 
     /// Returns what a task may do, and what enforces that according to the journal of its latest run.
-    pub(crate) fn confined_of(&self, id: &TaskId, grant: &TaskGrant) -> Result<Confined> {
+    pub(crate) fn confined_of(&self, id: &TaskId, grant: &TaskGrant) -> Result<TaskConfinement> {
         let journal = self.base.home.task(id).journal()?;
         let by = journal.iter().rev().find_map(|line| match &line.entry {
             JournalEntry::Started { confined_by, .. } => Some(confined_by.clone()),
             _ => None,
         });
-        Ok(Confined::of(grant, &by.flatten().unwrap_or_default()))
+        Ok(TaskConfinement::of(grant, &by.flatten().unwrap_or_default()))
     }
 
     /// Lists the current tasks.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn list(&self, filter: &Filter) -> Result<Page> {
+    pub fn list(&self, filter: &TaskFilter) -> Result<TaskPage> {
         Reconciler::on(self.base).reconcile()?;
         let mut page = self.base.database.healing(|| Ok(self.base.database.store()?.list(filter)?))?;
         for task in &mut page.tasks {
@@ -114,7 +114,7 @@ impl Tasks<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn count(&self, filter: &Filter) -> Result<u64> {
+    pub fn count(&self, filter: &TaskFilter) -> Result<u64> {
         Ok(self.base.database.store()?.matching(filter)?)
     }
 
@@ -122,7 +122,7 @@ impl Tasks<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn position(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
+    pub fn position(&self, filter: &TaskFilter, id: &TaskId) -> Result<Option<u64>> {
         Ok(self.base.database.store()?.position(filter, id)?)
     }
 

@@ -7,7 +7,7 @@ use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
 use crate::disk::log_names;
-use crate::disk::store::{Filter, Transaction};
+use crate::disk::store::{TaskFilter, Transaction};
 use crate::error::{Error, Result, Retained};
 use crate::fail_point::fail_point;
 use crate::hooks::Hooks;
@@ -254,13 +254,13 @@ impl Retention<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
+    pub fn finished(&self, filter: &TaskFilter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
         Reconciler::on(self.base).reconcile()?;
         let before = older_than_ms
             .map(|ms| self.base.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
         let mut finished = self.base.database.store()?.ended(filter, before)?;
         // On a full disk an end may be missing from the database, but not from the directories.
-        let live = Filter {
+        let live = TaskFilter {
             statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
             limit: u32::MAX,
             offset: 0,

@@ -11,10 +11,10 @@ use mw_model::wire::{
 
 use super::clear::ClearReport;
 use crate::disk::names::{
-    CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK, HOOKS_LOCK, HOOKS_LOG, OLD_HOOKS_LOG,
-    SERVE_KEY_FILE, SLOTS_DIR,
+    AGENT_SESSIONS_DIR, CHATS_DIR, CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE,
+    HOOKS_LOCK_FILE, HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE, SERVE_KEY_FILE, SLOTS_DIR,
 };
-use crate::disk::store::Filter;
+use crate::disk::store::TaskFilter;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
 use crate::read::Tasks;
@@ -27,17 +27,17 @@ const FILES: [&str; 10] = [
     WAITING_FILE,
     SETTLING_FILE,
     UNSETTLED_FILE,
-    EXPORT_LOCK,
-    HOOKS_LOCK,
-    HOOKS_LOG,
-    OLD_HOOKS_LOG,
+    EXPORT_LOCK_FILE,
+    HOOKS_LOCK_FILE,
+    HOOKS_LOG_FILE,
+    OLD_HOOKS_LOG_FILE,
     CONFINEMENT_FILE,
     SERVE_KEY_FILE,
 ];
 
 /// Directories of a home, with everything in them. That of the tasks is not among them: it is empty afterwards, unless it
 /// has something that is not a task.
-const DIRECTORIES: [&str; 6] = [SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, "chats", "agent-sessions"];
+const DIRECTORIES: [&str; 6] = [SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, CHATS_DIR, AGENT_SESSIONS_DIR];
 
 /// What was removed with a home, and what was not.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Retention<'_> {
     /// When the database fails, or a task cannot be ended.
     pub fn clear_everything(&self, kill: &KillRequest) -> Result<EverythingReport> {
         let mut tasks = ClearReport::default();
-        let all = Filter { internal: true, limit: u32::MAX, ..Filter::new(Scope::All) };
+        let all = TaskFilter { internal: true, limit: u32::MAX, ..TaskFilter::new(Scope::All) };
         loop {
             let found = Tasks::on(self.base).list(&all)?.tasks;
             // Queued tasks first: the end of a running one would start them.

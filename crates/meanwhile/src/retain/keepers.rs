@@ -7,7 +7,7 @@ use mw_model::TaskId;
 use super::clear::{ClearReport, Undelivered};
 use crate::disk::session_dir::agent_sessions::{child_session, has_keeper, keeper_session};
 use crate::disk::session_dir::lease;
-use crate::disk::store::Filter;
+use crate::disk::store::TaskFilter;
 use crate::error::Result;
 use crate::live::Live;
 use crate::live::kill::KillRequest;
@@ -40,7 +40,8 @@ impl Retention<'_> {
                 name.to_str().and_then(|name| name.parse::<TaskId>().ok()).filter(TaskId::is_of_agent);
             let Some(agent) = agent else { continue };
             let session = child_session(&agent);
-            let any = Filter { limit: 1, internal: true, ..Filter::new(Scope::Session(session.clone())) };
+            let any =
+                TaskFilter { limit: 1, internal: true, ..TaskFilter::new(Scope::Session(session.clone())) };
             let is_used = self.base.home.task(&agent).is_present()?
                 || !lease::holders(&entry.path()).is_empty()
                 || self.base.database.store()?.list(&any)?.total > 0;
@@ -53,7 +54,7 @@ impl Retention<'_> {
 
     fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
         let session = keeper_session(id);
-        let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
+        let all = TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::Session(session.clone())) };
         let tasks = self.base.database.store()?.list(&all)?.tasks;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         Live::on(self.base)

@@ -5,7 +5,7 @@ use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
 
 use crate::disk::session_dir::lease;
-use crate::disk::store::{Change, Filter, SessionInfo};
+use crate::disk::store::{Change, SessionInfo, TaskFilter};
 use crate::error::Result;
 use crate::launch::message;
 use crate::live::Live;
@@ -89,7 +89,7 @@ impl Sessions<'_> {
         check_session_name(session)?;
         // Tasks that could not be ended are kept below, with the reason.
         let _ = self.end_session(session, by)?;
-        let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
+        let filter = TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::Session(session.to_owned())) };
         let ids: Vec<_> = Tasks::on(self.base).list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = Retention::on(self.base).clear(&ids, None)?;
         // A process that holds the session keeps its lease and its policy there.

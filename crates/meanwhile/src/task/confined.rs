@@ -11,7 +11,7 @@ pub(crate) const ASK_MARK: &str = "# ask:";
 /// What a task may do, and what enforces it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Confined {
+pub struct TaskConfinement {
     /// What it may do, in words.
     pub grant: String,
     /// The features of the kernel that enforce it; empty before the first run, if everything is granted, and on a kernel
@@ -22,7 +22,7 @@ pub struct Confined {
     pub refused: Option<String>,
 }
 
-impl Confined {
+impl TaskConfinement {
     pub(crate) fn of(grant: &TaskGrant, by: &[Enforcer]) -> Self {
         Self {
             grant: grant.grant.in_words(),

@@ -9,7 +9,7 @@ mod task_view;
 
 pub use agent_view::AgentView;
 pub(crate) use confined::ASK_MARK;
-pub use confined::Confined;
+pub use confined::TaskConfinement;
 pub use limits::TaskLimits;
 pub use scope::Scope;
 pub use task_view::Task;

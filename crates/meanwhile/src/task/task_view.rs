@@ -12,7 +12,7 @@ use mw_model::{
 use serde::Serialize;
 
 use super::agent_view::AgentView;
-use super::confined::Confined;
+use super::confined::TaskConfinement;
 use super::limits::TaskLimits;
 use crate::error::Error;
 
@@ -82,7 +82,7 @@ pub struct Task {
     pub limits: Option<TaskLimits>,
     /// What the task may do, if it is confined; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confined: Option<Confined>,
+    pub confined: Option<TaskConfinement>,
     /// Number of runs so far.
     pub runs: u32,
     /// How many of the runs were follow-up messages.

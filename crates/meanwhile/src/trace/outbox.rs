@@ -10,7 +10,7 @@ use std::fs::File;
 use mw_model::Timestamp;
 
 use crate::disk::file_lock::{is_taken, open_private};
-use crate::disk::names::EXPORT_LOCK;
+use crate::disk::names::EXPORT_LOCK_FILE;
 use crate::disk::store::ExportState;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -97,7 +97,7 @@ impl Traces<'_> {
     /// Takes the exporter's lock. Returns `None` if another process exports and the caller need not wait.
     fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
-        let file = open_private(&self.base.home.root().join(EXPORT_LOCK)).map_err(failed())?;
+        let file = open_private(&self.base.home.root().join(EXPORT_LOCK_FILE)).map_err(failed())?;
         if !is_taken(file.try_lock()).map_err(failed())? {
             match urgency {
                 Urgency::WhenDue => return Ok(None),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use meanwhile::model::approval::{Answer, Proposal, Remember};
 use meanwhile::model::{Lifetime, ReadyWhen, Status};
-use meanwhile::policy::{Asked, Asker, Nobody, Policy};
+use meanwhile::policy::{AskOutcome, Asker, Nobody, Policy};
 use meanwhile::settings::AtCapacity;
 use meanwhile::{Error, IfRunning, Meanwhile, Program, Shell, Until};
 
@@ -131,9 +131,9 @@ fn a_task_is_ready_when_the_condition_of_its_draft_is_met() {
 struct Person(Answer);
 
 impl Asker for Person {
-    fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> AskOutcome {
         assert!(proposal.exact().contains("rm -rf build"), "{proposal:?}");
-        Asked::Answered { answer: self.0.clone(), by: "test" }
+        AskOutcome::Answered { answer: self.0.clone(), by: "test" }
     }
 }
 

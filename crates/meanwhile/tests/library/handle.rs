@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use meanwhile::engine::{Condition, Runtime, WaitRequest};
 use meanwhile::model::{Place, RawText, Status};
-use meanwhile::{Error, Filter, Meanwhile, Program, Scope, Settings, Shell, Until};
+use meanwhile::{Error, Meanwhile, Program, Scope, Settings, Shell, TaskFilter, Until};
 
 use crate::killed_host::built;
 
@@ -162,7 +162,8 @@ fn all_tasks_of_a_session_are_listed() {
         session.start(Shell::new("true")).unwrap();
     }
     assert_eq!(session.tasks().unwrap().len(), MANY);
-    let page = mw.tasks(&Filter { limit: 7, ..Filter::new(Scope::Session("many".to_owned())) }).unwrap();
+    let page =
+        mw.tasks(&TaskFilter { limit: 7, ..TaskFilter::new(Scope::Session("many".to_owned())) }).unwrap();
     assert_eq!((page.tasks.len(), page.total), (7, MANY as u64));
 }
 

@@ -1,6 +1,6 @@
 //! A home has no database before the first start.
 
-use meanwhile::{Filter, Scope};
+use meanwhile::{Scope, TaskFilter};
 
 use crate::world::{Limits, TaskPlan, World};
 
@@ -13,7 +13,7 @@ fn a_home_has_no_database_and_no_tasks_before_the_first_start() {
     assert_eq!(tasks(), 0);
     world.start(TaskPlan { session: 0, priority: 0, after: Vec::new(), code: 0 });
     assert_eq!(tasks(), 1);
-    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 1);
+    assert_eq!(world.runtime().tasks().list(&TaskFilter::new(Scope::All)).unwrap().total, 1);
     assert!(database.exists());
     world.finish_all();
 }

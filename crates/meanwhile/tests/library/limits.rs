@@ -5,7 +5,7 @@ use std::time::Duration;
 use meanwhile::engine::model::{Cause, CommandSpec, Enforcement, EnvVar, ResourceLimit, Resources};
 use meanwhile::engine::{Condition, TaskRequest, WaitRequest};
 use meanwhile::error::Invalid;
-use meanwhile::{Error, Filter, Scope, Task};
+use meanwhile::{Error, Scope, Task, TaskFilter};
 
 use crate::world::{Limits, World};
 
@@ -56,5 +56,5 @@ fn a_limit_out_of_range_is_refused_and_no_task_is_created() {
         Err(Error::Invalid(Invalid::Limit(limit))) => assert_eq!(limit.name, "memory"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 0);
+    assert_eq!(world.runtime().tasks().list(&TaskFilter::new(Scope::All)).unwrap().total, 0);
 }

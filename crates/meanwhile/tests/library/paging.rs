@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use meanwhile::engine::{DeliveryPolicy, DeliveryState, Moment, Runtime};
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Filter, ListOrder, Scope, Task};
+use meanwhile::{ListOrder, Scope, Task, TaskFilter};
 
 use crate::world::{Limits, TaskPlan, World, session_name};
 
@@ -39,21 +39,21 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.id.as_str()).collect()
 }
 
-fn all(runtime: &Runtime, filter: &Filter) -> Vec<Task> {
-    runtime.tasks().list(&Filter { limit: u32::MAX, ..filter.clone() }).unwrap().tasks
+fn all(runtime: &Runtime, filter: &TaskFilter) -> Vec<Task> {
+    runtime.tasks().list(&TaskFilter { limit: u32::MAX, ..filter.clone() }).unwrap().tasks
 }
 
 #[test]
 fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
     let world = world();
     let runtime = world.runtime();
-    let base = Filter::new(Scope::All);
+    let base = TaskFilter::new(Scope::All);
     let filters = [
         base.clone(),
-        Filter { scope: Scope::Session(session_name(0)), ..base.clone() },
-        Filter { statuses: vec![Status::Completed, Status::Failed], ..base.clone() },
-        Filter { statuses: vec![Status::Running, Status::Pending, Status::Failed], ..base.clone() },
-        Filter { text: Some("exit 2".to_owned()), ..base },
+        TaskFilter { scope: Scope::Session(session_name(0)), ..base.clone() },
+        TaskFilter { statuses: vec![Status::Completed, Status::Failed], ..base.clone() },
+        TaskFilter { statuses: vec![Status::Running, Status::Pending, Status::Failed], ..base.clone() },
+        TaskFilter { text: Some("exit 2".to_owned()), ..base },
     ];
     for filter in &filters {
         let by_state =
@@ -67,7 +67,7 @@ fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
             ListOrder::NameDown,
         ];
         for order in orders.into_iter().chain(by_state) {
-            let filter = Filter { order, ..filter.clone() };
+            let filter = TaskFilter { order, ..filter.clone() };
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
             assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live tasks come first");
@@ -78,7 +78,7 @@ fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
             for limit in 1..5 {
                 let mut found = Vec::new();
                 for offset in (0..whole.len() as u32 + limit).step_by(limit as usize) {
-                    let page = runtime.tasks().list(&Filter { offset, limit, ..filter.clone() }).unwrap();
+                    let page = runtime.tasks().list(&TaskFilter { offset, limit, ..filter.clone() }).unwrap();
                     assert_eq!((page.total, page.live), (whole.len() as u64, live as u64));
                     found.extend(page.tasks);
                 }
@@ -93,7 +93,7 @@ fn pages_of_any_size_join_to_the_complete_list_in_every_order() {
 fn each_order_sorts_by_its_key_and_its_opposite_reverses_it() {
     let world = world();
     world.finish_all();
-    let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
+    let list = |order| all(world.runtime(), &TaskFilter { order, ..TaskFilter::new(Scope::All) });
     for (order, other) in [
         (ListOrder::Newest, ListOrder::Oldest),
         (ListOrder::Longest, ListOrder::Shortest),
@@ -115,7 +115,7 @@ fn order_by_state_lists_running_then_queued_then_recently_failed_tasks() {
     let world = world();
     let listed = |failed_since| {
         let order = ListOrder::ByState { failed_since };
-        let tasks = all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
+        let tasks = all(world.runtime(), &TaskFilter { order, ..TaskFilter::new(Scope::All) });
         tasks.iter().map(|task| task.status.word()).collect::<Vec<_>>()
     };
     let lately = listed(long_ago());
@@ -130,7 +130,7 @@ fn order_by_state_lists_running_then_queued_then_recently_failed_tasks() {
 fn a_text_filter_ignores_case_and_has_no_wildcards() {
     let world = world();
     let found = |text: &str| {
-        let filter = Filter { text: Some(text.to_owned()), ..Filter::new(Scope::All) };
+        let filter = TaskFilter { text: Some(text.to_owned()), ..TaskFilter::new(Scope::All) };
         all(world.runtime(), &filter).len()
     };
     assert_eq!(found("PID-3;"), 1);

@@ -2,7 +2,7 @@
 
 use meanwhile::engine::TaskRequest;
 use meanwhile::engine::model::{CommandSpec, EnvVar, RawText};
-use meanwhile::{Error, Filter, Scope};
+use meanwhile::{Error, Scope, TaskFilter};
 
 use crate::world::{Limits, World};
 
@@ -27,5 +27,5 @@ fn a_request_with_a_nul_byte_is_refused_and_creates_no_task() {
             "{refused:?}"
         );
     }
-    assert_eq!(world.runtime().tasks().list(&Filter::new(Scope::All)).unwrap().total, 0);
+    assert_eq!(world.runtime().tasks().list(&TaskFilter::new(Scope::All)).unwrap().total, 0);
 }

@@ -151,6 +151,6 @@ fn two_purges_at_once_remove_no_more_than_one_would() {
             scope.spawn(|| Runtime::open(settings).unwrap().retention().purge().unwrap());
         }
     });
-    let filter = meanwhile::Filter::new(Scope::All);
+    let filter = meanwhile::TaskFilter::new(Scope::All);
     assert_eq!(world.runtime().tasks().list(&filter).unwrap().tasks.len(), KEPT);
 }

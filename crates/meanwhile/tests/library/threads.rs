@@ -10,7 +10,7 @@ use std::time::Duration;
 use meanwhile::engine::model::{CommandSpec, EnvVar, RawText, Status};
 use meanwhile::engine::{Condition, KillRequest, Runtime, TaskRequest, WaitRequest};
 use meanwhile::settings::Executables;
-use meanwhile::{Filter, Scope, Settings};
+use meanwhile::{Scope, Settings, TaskFilter};
 
 const LIMIT: u32 = 2;
 const THREADS: usize = 6;
@@ -68,7 +68,7 @@ fn threads_share_the_slots_of_a_home() {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(one)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    let filter = Filter::new(Scope::All);
+    let filter = TaskFilter::new(Scope::All);
     let page = runtime(&home).tasks().list(&filter).unwrap();
     let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
     assert_eq!((started.len(), page.tasks.len(), &listed), (THREADS * EACH, THREADS * EACH, &started));
@@ -89,7 +89,7 @@ fn tasks_listed_while_they_are_being_created_are_not_lost() {
         scope.spawn(|| {
             let lister = runtime(&home);
             while !done.load(Ordering::Relaxed) {
-                let _ = lister.tasks().list(&Filter::new(Scope::All)).unwrap();
+                let _ = lister.tasks().list(&TaskFilter::new(Scope::All)).unwrap();
             }
         });
         let starter = runtime(&home);
@@ -99,7 +99,8 @@ fn tasks_listed_while_they_are_being_created_are_not_lost() {
         done.store(true, Ordering::Relaxed);
         started.unwrap()
     });
-    let page = runtime(&home).tasks().list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap();
+    let page =
+        runtime(&home).tasks().list(&TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::All) }).unwrap();
     let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
     assert_eq!(listed, started);
     let runtime = runtime(&home);

@@ -8,7 +8,7 @@ mod kind;
 mod turn;
 
 pub use kind::{AGENT_WAITS, Notice, NoticeKind};
-pub use turn::{MessagePart, Turn, TurnEvent, events_from_turns};
+pub use turn::{MessagePart, MessageTurn, TurnEvent, events_from_turns};
 
 #[cfg(test)]
 mod tests;

@@ -218,9 +218,9 @@ fn a_notification_uses_only_status_words_of_its_dialect() {
 #[test]
 fn a_pasted_block_stays_text_when_stored_turns_are_loaded() {
     let notification = notice("make", Cause::Exited { code: 0 });
-    let turn = Turn::with_notices(std::slice::from_ref(&notification), &notification.to_block());
+    let turn = MessageTurn::with_notices(std::slice::from_ref(&notification), &notification.to_block());
     let stored = serde_json::to_string(&turn).unwrap();
-    let read: Turn = serde_json::from_str(&stored).unwrap();
+    let read: MessageTurn = serde_json::from_str(&stored).unwrap();
     let events = events_from_turns(&[read]);
     assert_eq!(events, turn.events());
     assert!(matches!(&events[0], TurnEvent::TaskNotification { notice } if **notice == notification));

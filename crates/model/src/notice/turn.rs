@@ -25,12 +25,12 @@ pub enum MessagePart {
 
 /// A message as it was sent to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct MessageTurn {
     /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
 
-impl Turn {
+impl MessageTurn {
     /// Creates the message with notifications in front of the user's text.
     #[must_use]
     pub fn with_notices(notices: &[Notice], text: &str) -> Self {
@@ -78,6 +78,6 @@ pub enum TurnEvent {
 
 /// Returns the events of a whole conversation, to display it again.
 #[must_use]
-pub fn events_from_turns(turns: &[Turn]) -> Vec<TurnEvent> {
-    turns.iter().flat_map(Turn::events).collect()
+pub fn events_from_turns(turns: &[MessageTurn]) -> Vec<TurnEvent> {
+    turns.iter().flat_map(MessageTurn::events).collect()
 }

@@ -1,9 +1,10 @@
 //! Text utilities: bytes that may not be UTF-8, numbers with units, and safe display.
 //!
-//! `cut` shortens text, `redact` finds secrets, `visible` spells out invisible characters, `shell_word` quotes, and
-//! `prompt` recognises lines that wait for an answer.
+//! `cut` shortens text, `one_line` removes what is not a visible character of a line, `redact` finds secrets, `visible` spells out
+//! invisible characters, `shell_word` quotes, and `prompt` recognises lines that wait for an answer.
 
 pub(crate) mod cut;
+pub(crate) mod one_line;
 pub(crate) mod prompt;
 pub(crate) mod quotes;
 pub(crate) mod raw_text;

@@ -42,7 +42,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::{CommandText, Confined, Dialect, Mode, Request, Rules, Tool, decide};
+    use crate::{CommandText, ConfinementLevel, Dialect, Mode, Request, Rules, Tool, decide};
 
     struct Counting(Cell<usize>);
 
@@ -74,7 +74,7 @@ mod tests {
             writable: &[],
             env: &[],
             ci_reads: false,
-            confined: Confined::No,
+            confined: ConfinementLevel::No,
             rules: &rules,
             files: &files,
         };

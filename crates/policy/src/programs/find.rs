@@ -11,6 +11,7 @@ use crate::judge::{Judge, PipeContent};
 use crate::names::Names;
 use crate::need;
 use crate::paths::protected::is_plain_ending;
+use crate::paths::secret_files::is_secret;
 use crate::script::word::Word;
 
 /// Tests and actions that only read.
@@ -46,26 +47,45 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     for root in roots {
         judge.mention_values(root, &call.part);
     }
-    for word in &call.args[roots_end..] {
-        if word
-            .values()
-            .is_some_and(|values| values.iter().any(|value| crate::paths::secret_files::is_secret(value)))
-        {
-            let why = format!("{} matches files with secrets", word.text);
-            judge.ask(BuiltinRule::Secret, &call.part, &why, "searches for files with secrets");
-        }
-    }
+    let tests = &call.args[roots_end..];
+    ask_about_secrets(judge, call, tests);
     let named =
         |word: &Word| word.values().is_some_and(|values| values.iter().all(|value| is_plain_ending(value)));
     let by_name = call.args.windows(2).any(|pair| pair[0].lit() == Some("-name") && named(&pair[1]));
     judge.finds_protected |= !by_name && judge.may_find_protected(roots.iter());
-    let output = judge.is_confined() && inside && !follows && finds_output(&call.args[roots_end..]);
-    let mut rest = call.args[roots_end..].iter();
+    let only_output = judge.is_confined() && inside && !follows && finds_output(tests);
+    let prints = judge_actions(judge, call, tests, &FoundFiles { word: found, only_output });
+    if inside && prints && !follows {
+        judge.output = PipeContent::ProjectPaths;
+    }
+}
+
+/// The files that a call finds.
+struct FoundFiles {
+    /// Stands for one of them.
+    word: Word,
+    /// Whether all of them are output of tools, which may be removed.
+    only_output: bool,
+}
+
+/// Asks about tests that match files with secrets.
+fn ask_about_secrets(judge: &mut Judge<'_>, call: &Call<'_>, tests: &[Word]) {
+    for word in tests {
+        if word.values().is_some_and(|values| values.iter().any(|value| is_secret(value))) {
+            let why = format!("{} matches files with secrets", word.text);
+            judge.ask(BuiltinRule::Secret, &call.part, &why, "searches for files with secrets");
+        }
+    }
+}
+
+/// Judges tests and actions. Returns whether the call prints only the paths of what it finds.
+fn judge_actions(judge: &mut Judge<'_>, call: &Call<'_>, tests: &[Word], found: &FoundFiles) -> bool {
+    let mut rest = tests.iter();
     let mut prints = true;
     while let Some(word) = rest.next() {
         let Some(text) = word.lit() else { continue };
         match text {
-            "-delete" if output => {
+            "-delete" if found.only_output => {
                 prints = false;
                 judge.needs(need::writes(WriteGrant::Project));
             }
@@ -76,36 +96,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 prints = false;
-                let mut inner = Vec::new();
-                for word in rest.by_ref() {
-                    // If this word ends the command, the words after it are actions.
-                    let ends =
-                        |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
-                    if word.lit().is_none() && word.values().is_none_or(ends) {
-                        let why = format!("{} may end the command of -exec", word.text);
-                        judge.ask(BuiltinRule::NotLiteral, &call.part, &why, "may run further actions");
-                    }
-                    match word.lit() {
-                        Some(";") => break,
-                        Some("+") if inner.last().is_some_and(|last: &Word| last.text == "{}") => break,
-                        Some("{}") => inner.push(found.clone()),
-                        Some(text) if text.contains("{}") => inner.push(Word::unknown(text)),
-                        _ => inner.push(word.clone()),
-                    }
-                }
-                let removes = inner.first().and_then(Word::lit) == Some("rm");
-                if output && removes && inner.iter().skip(1).all(|word| word.is_option() || word.text == "{}")
-                {
-                    judge.needs(need::writes(WriteGrant::Project));
-                    continue;
-                }
-                judge.in_other_program(|judge| {
-                    // A relative path is another file in each directory.
-                    if text.ends_with("dir") {
-                        judge.cwd.clear();
-                    }
-                    judge.call(&inner);
-                });
+                judge_executed(judge, call, text, &mut rest, found);
             }
             // Other output could be chosen.
             "-printf" | "-ls" => prints = false,
@@ -123,9 +114,45 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
             _ => {}
         }
     }
-    if inside && prints && !follows {
-        judge.output = PipeContent::ProjectPaths;
+    prints
+}
+
+/// Judges the command of an action such as `-exec`, which ends at `;` or `+`.
+fn judge_executed(
+    judge: &mut Judge<'_>,
+    call: &Call<'_>,
+    action: &str,
+    rest: &mut std::slice::Iter<'_, Word>,
+    found: &FoundFiles,
+) {
+    let mut inner = Vec::new();
+    for word in rest {
+        // If this word ends the command, the words after it are actions.
+        let ends = |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
+        if word.lit().is_none() && word.values().is_none_or(ends) {
+            let why = format!("{} may end the command of -exec", word.text);
+            judge.ask(BuiltinRule::NotLiteral, &call.part, &why, "may run further actions");
+        }
+        match word.lit() {
+            Some(";") => break,
+            Some("+") if inner.last().is_some_and(|last: &Word| last.text == "{}") => break,
+            Some("{}") => inner.push(found.word.clone()),
+            Some(text) if text.contains("{}") => inner.push(Word::unknown(text)),
+            _ => inner.push(word.clone()),
+        }
     }
+    let removes = inner.first().and_then(Word::lit) == Some("rm");
+    let only_found = inner.iter().skip(1).all(|word| word.is_option() || word.text == "{}");
+    if found.only_output && removes && only_found {
+        return judge.needs(need::writes(WriteGrant::Project));
+    }
+    judge.in_other_program(|judge| {
+        // A relative path is another file in each directory.
+        if action.ends_with("dir") {
+            judge.cwd.clear();
+        }
+        judge.call(&inner);
+    });
 }
 
 /// Returns whether a search finds only output of tools, by one name.

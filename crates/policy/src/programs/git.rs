@@ -113,9 +113,23 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         return judge.ask(BuiltinRule::UnknownCode, &call.part, &why, &effect(name));
     }
     let operands: Vec<&Word> = args.iter().filter(|word| !word.is_option()).collect();
+    if only_reads(name, &options, &operands) {
+        return judge_reading(judge, call, name, args, &options);
+    }
+    if judge.is_confined() {
+        let has_paths = end < args.len();
+        let change = Change { name, options, operands, has_paths };
+        return git_changes::judge(judge, call, &change, &effect(name));
+    }
+    let builtin = if matches!(name, "clean" | "rm") { BuiltinRule::Delete } else { BuiltinRule::Repository };
+    judge.ask(builtin, &call.part, &format!("git {name} is not read-only"), &effect(name));
+}
+
+/// Returns whether a subcommand with these options and operands only reads.
+fn only_reads(name: &str, options: &[&str], operands: &[&Word]) -> bool {
     let only = |allowed: &str| options.iter().all(|option| Names(allowed).contains(option));
     let first = operands.first().and_then(|word| word.lit());
-    let only_reads = match name {
+    match name {
         "ls-remote" | "fetch" => {
             only("-q -v --quiet --verbose --all --tags --heads --dry-run -t --refs")
                 && operands.iter().all(|word| is_remote_name(word))
@@ -143,34 +157,28 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         "submodule" => matches!(first, Some("status")),
         "symbolic-ref" => operands.len() == 1 && only("-q --short --quiet"),
         _ => READ_ONLY.contains(name),
-    };
-    if only_reads {
-        if matches!(name, "fetch" | "ls-remote") {
-            judge.needs(need::remote_repository());
-        }
-        let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
-        // Other options change what is printed before or instead of a name.
-        let plain = "--name-only --cached --staged -z -m -o -c --others --exclude-standard --modified";
-        if names_only
-            && only(plain)
-            && args.len() == call.args.len() - 1
-            && lists_inside(judge, operands.iter().copied())
-        {
-            judge.output = PipeContent::ProjectFiles;
-        }
-        if matches!(name, "diff" | "grep" | "cat-file" | "blame" | "show" | "log") {
-            // `-L1,5:FILE` also names a file.
-            args.iter().for_each(|word| mentions(judge, word, &call.part));
-        }
-        return;
     }
-    if judge.is_confined() {
-        let has_paths = end < args.len();
-        let change = Change { name, options, operands, has_paths };
-        return git_changes::judge(judge, call, &change, &effect(name));
+}
+
+/// Judges what a subcommand that only reads mentions, reaches and prints.
+fn judge_reading(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word], options: &[&str]) {
+    if matches!(name, "fetch" | "ls-remote") {
+        judge.needs(need::remote_repository());
     }
-    let builtin = if matches!(name, "clean" | "rm") { BuiltinRule::Delete } else { BuiltinRule::Repository };
-    judge.ask(builtin, &call.part, &format!("git {name} is not read-only"), &effect(name));
+    let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
+    // Other options change what is printed before or instead of a name.
+    let plain = "--name-only --cached --staged -z -m -o -c --others --exclude-standard --modified";
+    if names_only
+        && options.iter().all(|option| Names(plain).contains(option))
+        && args.len() == call.args.len() - 1
+        && lists_inside(judge, args.iter().filter(|word| !word.is_option()))
+    {
+        judge.output = PipeContent::ProjectFiles;
+    }
+    if matches!(name, "diff" | "grep" | "cat-file" | "blame" | "show" | "log") {
+        // `-L1,5:FILE` also names a file.
+        args.iter().for_each(|word| mentions(judge, word, &call.part));
+    }
 }
 
 /// Describes what a subcommand does that does not only read.

@@ -24,7 +24,7 @@ enum Effect {
     Undoable,
     /// It fetches from another repository.
     Fetches,
-    /// A person decides; a yes gives this grant.
+    /// It needs approval, which gives this grant.
     Asks(Grant),
     /// git does not know it: an alias or a program, with unknown effects.
     Unknown,

@@ -3,10 +3,12 @@
 //! `crates/cli/tests/attacks` runs the same commands for real.
 
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, EnvironmentGrant, Files, Grant, Mode, NetworkGrant, ReadGrant,
-    Request, Rules, Tool, Verdict, WriteGrant, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, EnvironmentGrant, Files, Grant, Mode, NetworkGrant,
+    ReadGrant, Request, Rules, Tool, Verdict, WriteGrant, decide,
 };
 use serde::Deserialize;
+
+use crate::world::resolved;
 
 #[derive(Deserialize)]
 struct Table {
@@ -48,20 +50,7 @@ struct Project;
 
 impl Files for Project {
     fn real(&self, absolute: &str) -> Option<String> {
-        let mut path = String::new();
-        for part in absolute.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
-                part => {
-                    path = format!("{path}/{part}");
-                    if path == "/home/me/project/linked" {
-                        "/home/me/outside".clone_into(&mut path);
-                    }
-                }
-            }
-        }
-        Some(if path.is_empty() { "/".to_owned() } else { path })
+        Some(resolved(absolute, &[("/home/me/project/linked", "/home/me/outside")]))
     }
 
     fn text(&self, absolute: &str) -> Option<String> {
@@ -73,7 +62,7 @@ impl Files for Project {
     }
 }
 
-fn verdict(command: &str, confined: Confined) -> Verdict {
+fn verdict(command: &str, confined: ConfinementLevel) -> Verdict {
     decide(&Request {
         mode: Mode::Safe,
         dialect: Dialect::Canonical,
@@ -125,7 +114,7 @@ fn an_attack_is_asked_about_or_its_grant_excludes_its_effect() {
     assert!(attacks.len() >= 400, "{}", attacks.len());
     let (mut wrong, mut allowed) = (Vec::new(), 0);
     for (group, effect, command) in &attacks {
-        let verdict = verdict(command, Confined::Fully);
+        let verdict = verdict(command, ConfinementLevel::Fully);
         if verdict.decision == Decision::Allow {
             allowed += 1;
             if !excludes(&verdict.grant, effect) {
@@ -146,7 +135,7 @@ fn without_confinement_attacks_need_approval() {
     for (group, _, command) in attacks() {
         // Documented: a search reads all files of the project. `mw` itself decides what a task may see.
         let known = command == "grep -rh SECRET ." || group == "tasks of other sessions";
-        if !known && verdict(&command, Confined::No).decision == Decision::Allow {
+        if !known && verdict(&command, ConfinementLevel::No).decision == Decision::Allow {
             allowed.push(format!("{group}: {command:?}"));
         }
     }

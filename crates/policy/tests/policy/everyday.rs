@@ -1,6 +1,6 @@
 //! Everyday commands: what they may do where the kernel confines, and how many of them ask.
 
-use mw_policy::{Confined, Decision, Grant, NetworkGrant, WriteGrant};
+use mw_policy::{ConfinementLevel, Decision, Grant, NetworkGrant, WriteGrant};
 use serde::Deserialize;
 
 use crate::world::Case;
@@ -65,7 +65,7 @@ fn kind(decision: Decision, grant: &Grant) -> &'static str {
 fn every_everyday_command_gets_what_it_needs_and_no_more() {
     let mut wrong = Vec::new();
     for (group, expected, command) in everyday() {
-        let verdict = Case { confined: Confined::Fully, ..Case::bash(&command) }.verdict();
+        let verdict = Case { confined: ConfinementLevel::Fully, ..Case::bash(&command) }.verdict();
         let found = kind(verdict.decision, &verdict.grant);
         if found != expected {
             let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
@@ -83,12 +83,12 @@ fn at_most_three_in_a_hundred_everyday_commands_ask() {
             |command: &str| Case { confined, ..Case::bash(command) }.verdict().decision != Decision::Allow;
         commands.iter().filter(|(_, _, command)| asks(command)).count()
     };
-    let (confined, open) = (asks(Confined::Fully), asks(Confined::No));
+    let (confined, open) = (asks(ConfinementLevel::Fully), asks(ConfinementLevel::No));
     println!(
         "{} everyday commands: {confined} ask where the kernel confines, {open} elsewhere",
         commands.len()
     );
     assert!(commands.len() >= 300, "{}", commands.len());
     assert!(confined * 100 <= commands.len() * 3, "{confined} of {} ask", commands.len());
-    assert_eq!(asks(Confined::Partly), open, "partial confinement is not relied on");
+    assert_eq!(asks(ConfinementLevel::Partly), open, "partial confinement is not relied on");
 }

@@ -1,8 +1,8 @@
 //! What an allowed command may do, and what a yes to a question gives.
 
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, Files, Grant, Mode, NetworkGrant, ReadGrant, Request, Rules,
-    Tool, WriteGrant, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, Files, Grant, Mode, NetworkGrant, ReadGrant, Request,
+    Rules, Tool, WriteGrant, decide,
 };
 
 use crate::world::Case;
@@ -91,7 +91,7 @@ fn a_planted_repository_is_seen_even_if_its_files_are_too_long_to_read() {
             writable: &[],
             env: &[],
             ci_reads: false,
-            confined: Confined::No,
+            confined: ConfinementLevel::No,
             rules: &Rules::none(),
             files: &Long,
         })
@@ -105,7 +105,7 @@ fn a_planted_repository_is_seen_even_if_its_files_are_too_long_to_read() {
 #[test]
 fn code_with_the_network_or_secrets_asks_and_what_may_do_without_the_network_does() {
     let decided = |text: &str| {
-        let verdict = Case { confined: Confined::Fully, ..Case::bash(text) }.verdict();
+        let verdict = Case { confined: ConfinementLevel::Fully, ..Case::bash(text) }.verdict();
         (verdict.decision, verdict.grant.network, verdict.rules)
     };
     for text in [
@@ -132,7 +132,7 @@ fn the_grant_of_a_rule_replaces_what_the_command_seems_to_need() {
         rules
     };
     let granted = |rules: &Rules| {
-        let verdict = Case { confined: Confined::Fully, rules, ..Case::bash("./deploy x") }.verdict();
+        let verdict = Case { confined: ConfinementLevel::Fully, rules, ..Case::bash("./deploy x") }.verdict();
         assert_eq!(verdict.decision, Decision::Allow);
         verdict.grant
     };

@@ -1,7 +1,7 @@
 //! Modes, words without a shell, the environment, limits, and the reasons and effects of a decision.
 
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
 };
 
 use crate::world::{Case, Nowhere, decided};
@@ -267,7 +267,7 @@ fn writes_and_builds_need_approval_if_paths_cannot_be_resolved() {
             writable,
             env: &[],
             ci_reads: false,
-            confined: Confined::No,
+            confined: ConfinementLevel::No,
             rules: &rules,
             files,
         };

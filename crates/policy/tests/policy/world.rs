@@ -1,7 +1,7 @@
 //! An imaginary project `/p` of a user with the home directory `/home/me`.
 
 use mw_policy::{
-    CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
+    CommandText, ConfinementLevel, Decision, Dialect, Files, Mode, Request, Rules, Tool, Verdict, decide,
 };
 
 /// The file system of the project: links, and files with their content.
@@ -20,20 +20,7 @@ const FILES: [(&str, &str); 7] = [
 
 impl Files for Nowhere {
     fn real(&self, absolute: &str) -> Option<String> {
-        let mut path = String::new();
-        for part in absolute.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => path.truncate(path.rfind('/').unwrap_or(0)),
-                part => {
-                    path = format!("{path}/{part}");
-                    if let Some((_, target)) = LINKS.iter().find(|(link, _)| *link == path) {
-                        path = target.trim_end_matches('/').to_owned();
-                    }
-                }
-            }
-        }
-        Some(if path.is_empty() { "/".to_owned() } else { path })
+        Some(resolved(absolute, &LINKS))
     }
 
     fn text(&self, absolute: &str) -> Option<String> {
@@ -42,13 +29,31 @@ impl Files for Nowhere {
     }
 }
 
+/// Resolves a path in a file system whose only links are these.
+pub(crate) fn resolved(absolute: &str, links: &[(&str, &str)]) -> String {
+    let mut path = String::new();
+    for part in absolute.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+            part => {
+                path = format!("{path}/{part}");
+                if let Some((_, target)) = links.iter().find(|(link, _)| *link == path) {
+                    path = target.trim_end_matches('/').to_owned();
+                }
+            }
+        }
+    }
+    if path.is_empty() { "/".to_owned() } else { path }
+}
+
 /// A request with default values.
 pub(crate) struct Case<'a> {
     pub(crate) command: CommandText<'a>,
     pub(crate) mode: Mode,
     pub(crate) dialect: Dialect,
     pub(crate) cwd: &'a str,
-    pub(crate) confined: Confined,
+    pub(crate) confined: ConfinementLevel,
     pub(crate) env: &'a [(String, String)],
     pub(crate) rules: &'a Rules,
 }
@@ -67,7 +72,7 @@ impl<'a> Case<'a> {
     pub(crate) fn of(command: CommandText<'a>) -> Self {
         Self {
             command,
-            confined: Confined::No,
+            confined: ConfinementLevel::No,
             mode: Mode::Safe,
             dialect: Dialect::Canonical,
             cwd: "/p",

@@ -88,7 +88,7 @@ impl Ward {
         Self { number, board, cpus, state }
     }
 
-    /// Does what is left to do for a task that lives on.
+    /// Finishes the work that can wait until the task has run for a moment.
     #[inline(never)]
     fn rest(self) -> Self {
         let mut ward = if self.is_waiting() { self.receive() } else { self };

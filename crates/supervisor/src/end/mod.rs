@@ -1,8 +1,9 @@
 //! The end of a task.
 //!
-//! `plan` is the schedule of a kill: signal, grace period, SIGKILL. `killing` carries it out on the `tree`. `leader`
-//! handles the end of the first process, `driver` that of a process which only stands for a task elsewhere, and `record` writes it to disk before any client is answered. `conclude` is the last
-//! act.
+//! `kill_plan` is the schedule of a kill: signal, grace period, SIGKILL. `killing` carries it out on the `tree`. `leader`
+//! handles the end of the first process; if that is the driver of a back-end, `driver` reads how the command ended elsewhere.
+//! `record` writes the end to disk before any client is answered. `conclude` releases the
+//! guardian and executes `mw settle` if that is due.
 
 pub(crate) mod conclude;
 pub(crate) mod driver;

@@ -22,8 +22,8 @@ impl DirectOutput {
         Ok(OpenOptions::new().append(true).open(LOG_FILE)?.into())
     }
 
-    /// Watches the log while that is wanted; returns whether the watch has just begun. Without one, clients check now and
-    /// then themselves.
+    /// Begins or ends a watch of the log with inotify; returns whether the watch has just begun. If inotify is not available,
+    /// clients check the log at intervals.
     pub(crate) fn watch_while(&mut self, is_wanted: bool) -> bool {
         let begins = is_wanted && self.watch.is_none();
         if !is_wanted {

@@ -2,9 +2,10 @@
 
 use std::os::fd::AsFd;
 
+use mw_model::Stream;
 use rustix::io::Errno;
 
-use super::log::{CHUNK, Log, Moved, Stream};
+use super::log::{CHUNK, Log, Moved};
 use crate::clock;
 use crate::files::Files;
 use crate::spawn::pipe::OutputPipe;

@@ -1,7 +1,7 @@
 //! The time slice that the scheduler gives to processes of meanwhile.
 //!
-//! They work for some microseconds and sleep again, and somebody waits for them. With a short slice they may interrupt a
-//! process that has a longer one, as soon as they wake up (Linux 6.12). Their share of the CPU stays the same.
+//! These processes work for some microseconds and sleep again, while a client waits for them. With a short slice they can preempt a
+//! process with a longer slice as soon as they wake up (Linux 6.12). Their share of the CPU stays the same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::Task;
-use meanwhile::engine::{Asked, Asker};
+use meanwhile::engine::{AskOutcome, Asker};
 use mw_model::TaskId;
 use mw_model::approval::Proposal;
 
@@ -25,8 +25,8 @@ pub trait Caller {
     }
 
     /// Asks for approval; see [`Asker::ask`]. The default implementation cannot ask a person.
-    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
-        Asked::Elsewhere
+    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> AskOutcome {
+        AskOutcome::Elsewhere
     }
 }
 
@@ -55,7 +55,7 @@ impl Caller for PatientCaller {
 pub(super) struct ByCaller<'a>(pub(super) &'a dyn Caller);
 
 impl Asker for ByCaller<'_> {
-    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> AskOutcome {
         self.0.ask(proposal, answered)
     }
 

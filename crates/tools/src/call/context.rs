@@ -7,7 +7,7 @@ use std::time::Duration;
 use meanwhile::engine::{
     Approval, Condition, GatedCall, Holder, Runtime, TaskRequest, WaitRequest, is_shared,
 };
-use meanwhile::{Error, Filter, Scope, Task};
+use meanwhile::{Error, Scope, Task, TaskFilter};
 use mw_model::{
     CommandSpec, Dialect, EnvVar, Lifetime, Requester, TRACEPARENT_VARIABLE, TaskId, TraceParent,
 };
@@ -211,7 +211,8 @@ impl<'a> CallContext<'a> {
 
     /// Returns all tasks of a batch of the session.
     pub(crate) fn batch(&self, batch: &str) -> Result<Vec<Task>, Error> {
-        let filter = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(self.scope()) };
+        let filter =
+            TaskFilter { batch: Some(batch.to_owned()), limit: u32::MAX, ..TaskFilter::new(self.scope()) };
         Ok(self.runtime.tasks().list(&filter)?.tasks)
     }
 
@@ -227,7 +228,7 @@ impl<'a> CallContext<'a> {
     #[must_use]
     pub fn live(&self) -> Vec<Task> {
         const MAX: u32 = 20;
-        let filter = Filter { limit: MAX, ..Filter::new(self.scope()) };
+        let filter = TaskFilter { limit: MAX, ..TaskFilter::new(self.scope()) };
         let page = self.runtime.tasks().list(&filter);
         let tasks = page.map(|page| page.tasks).unwrap_or_default();
         tasks.into_iter().filter(|task| !task.status.is_terminal()).collect()

@@ -2,7 +2,7 @@
 //! as a shell does, and executed without a shell.
 
 use meanwhile::engine::{ReadFrom, StreamChoice};
-use meanwhile::{Error, Filter, Task};
+use meanwhile::{Error, Task, TaskFilter};
 use mw_model::signal::SIGTERM;
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ fn list_background_tasks(arguments: &Arguments, cx: &CallContext<'_>) -> Result<
     let wanted = arguments.text("status_filter");
     let statuses =
         Status::ALL.into_iter().filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == word));
-    let filter = Filter { statuses: statuses.collect(), ..Filter::new(cx.scope()) };
+    let filter = TaskFilter { statuses: statuses.collect(), ..TaskFilter::new(cx.scope()) };
     let room = |task: &Task| title(task).len() + entry(task).to_string().len() + ROW;
     let listed = list(filter, room, cx)?;
     let missing = listed.missing();

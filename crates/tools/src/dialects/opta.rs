@@ -1,7 +1,7 @@
 //! The dialect opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
 
 use meanwhile::engine::{ReadFrom, StreamChoice};
-use meanwhile::{Error, Filter, Task};
+use meanwhile::{Error, Task, TaskFilter};
 use mw_model::{Status, clipped, signal_number};
 use serde_json::{Value, json};
 
@@ -80,6 +80,7 @@ static DEFINITIONS: [ToolDefinition; 4] = [
     ToolDefinition {
         tool: OWN.tool("bg_kill"),
         title: "Kill a process",
+        // The dialect promises 5 s, which is the default of `kill.grace_ms`.
         about: "End a background process: SIGTERM, then SIGKILL after 5 s if it still runs.",
         parameters: &[
             Parameter::required("id", Kind::Text, "Process ID to kill"),
@@ -128,7 +129,7 @@ fn bg_status(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallR
         Some(id) => (vec![cx.task(id)?], 1),
         None => {
             let room = |task: &Task| line(task).len() + entry(task).to_string().len();
-            let listed = list(Filter::new(cx.scope()), room, cx)?;
+            let listed = list(TaskFilter::new(cx.scope()), room, cx)?;
             (listed.tasks, listed.total)
         }
     };

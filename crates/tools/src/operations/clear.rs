@@ -1,6 +1,6 @@
 //! Removes finished tasks.
 
-use meanwhile::Filter;
+use meanwhile::TaskFilter;
 use meanwhile::engine::{ClearReport, KillRequest};
 
 use crate::call::{Arguments, CallContext, CallRefusal};
@@ -20,7 +20,7 @@ pub(crate) fn clear(
     if let Some(batch) = arguments.text("batch_id") {
         ids.extend(cx.batch(batch)?.into_iter().map(|task| task.id));
     } else if tasks.is_none() {
-        let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
+        let all = TaskFilter { limit: u32::MAX, ..TaskFilter::new(cx.scope()) };
         let finished = cx.runtime.retention().finished(&all, None)?.into_iter();
         ids.extend(finished.filter(|task| cx.is_own(task)).map(|task| task.id));
     }

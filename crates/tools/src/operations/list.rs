@@ -1,6 +1,6 @@
 //! Lists tasks.
 
-use meanwhile::{Filter, Task};
+use meanwhile::{Task, TaskFilter};
 
 use crate::call::{CallContext, CallRefusal};
 
@@ -24,11 +24,11 @@ impl Listed {
 /// replaced.
 /// Fails if the engine fails.
 pub(crate) fn list(
-    filter: Filter,
+    filter: TaskFilter,
     room: impl Fn(&Task) -> usize,
     cx: &CallContext<'_>,
 ) -> Result<Listed, CallRefusal> {
-    let page = cx.runtime.tasks().list(&Filter { scope: cx.scope(), ..filter })?;
+    let page = cx.runtime.tasks().list(&TaskFilter { scope: cx.scope(), ..filter })?;
     let mut tasks = page.tasks;
     shorten(&mut tasks, room, cx);
     Ok(Listed { tasks, total: page.total })

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, TaskRequest};
-use meanwhile::{Confined, Task};
-use mw_model::{CommandSpec, EnvVar, Io, first_chars};
+use meanwhile::{Task, TaskConfinement};
+use mw_model::{CommandSpec, EnvVar, Io, first_chars, one_line};
 
 use super::excerpt::Excerpt;
 use super::wait::await_end;
@@ -59,7 +59,7 @@ impl ShellCall {
         TaskRequest {
             description: self.title.clone(),
             io: self.io,
-            expected: self.expected.as_deref().and_then(one_line),
+            expected: self.expected.as_deref().and_then(short_line),
             ..request
         }
     }
@@ -67,11 +67,9 @@ impl ShellCall {
 
 /// Converts a text to one short line. It is shown next to the command of an approval request and must not look like a
 /// part of the command.
-fn one_line(text: &str) -> Option<String> {
+fn short_line(text: &str) -> Option<String> {
     const MAX: usize = 80;
-    let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    Some(first_chars(&line, MAX).to_owned()).filter(|line| !line.is_empty())
+    Some(first_chars(&one_line(text), MAX).to_owned()).filter(|line| !line.is_empty())
 }
 
 /// Starts a command in the background.
@@ -197,7 +195,7 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<ForegroundRun, Call
         }
     }
     let mut output = Excerpt::of(&task, cx)?;
-    if let Some(advice) = task.confined.as_ref().and_then(Confined::advice) {
+    if let Some(advice) = task.confined.as_ref().and_then(TaskConfinement::advice) {
         output.text.push_str(&format!("\n[{advice}]\n"));
     }
     Ok(ForegroundRun { task, returned, took: begun.elapsed(), output })

@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use mw_testkit::{Conversation, Home, SOON, children};
+use mw_testkit::{Conversation, Home, SOON, beside, children};
 
-use crate::world::{SESSION, beside};
+use crate::world::SESSION;
 
 /// Calls a tool and returns the line with its reply.
 fn call(model: &mut Conversation, line: &str) -> String {

@@ -1,14 +1,13 @@
 //! A separate home with one session and the tools of a dialect.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
 use meanwhile::settings::{AtCapacity, Executables};
-use meanwhile::{Filter, Scope, Settings, Task};
-use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
-use mw_testkit::{Home, SOON, need_program, processes, wait_until};
+use meanwhile::{Scope, Settings, Task, TaskFilter};
+use mw_model::{CommandSpec, EnvVar, Limits, TaskId};
+use mw_testkit::{Home, SOON, beside, need_program, processes, settle_command, wait_until};
 use mw_tools::call::{Background, CallContext, CallSettings, Caller, PatientCaller, Reply, WaitDecision};
 use mw_tools::{Dialect, Toolset};
 use serde_json::Value;
@@ -216,7 +215,11 @@ impl World {
 
     /// Returns all tasks of the home.
     pub fn tasks(&self) -> Vec<Task> {
-        self.runtime.tasks().list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap().tasks
+        self.runtime
+            .tasks()
+            .list(&TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::All) })
+            .unwrap()
+            .tasks
     }
 
     /// Fills every slot.
@@ -267,37 +270,13 @@ pub fn briefly(ms: u64) -> String {
 }
 
 fn environment(home: &Home) -> Vec<EnvVar> {
-    let (root, path) = (root(home), std::env::var("PATH").unwrap());
-    let pairs = [("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];
+    let path = std::env::var("PATH").unwrap();
+    let pairs = [("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", home.tag())];
     pairs.map(|(name, value)| EnvVar { name: name.into(), value: value.into() }).into()
-}
-
-/// The variable that marks all processes of a home.
-fn root(home: &Home) -> String {
-    home.work().parent().unwrap().to_string_lossy().into_owned()
-}
-
-pub fn beside(name: &str) -> PathBuf {
-    let here = std::env::current_exe().unwrap();
-    let file = here.parent().and_then(Path::parent).unwrap().join(name);
-    assert!(file.is_file(), "{} is missing: build it with `cargo build -p mw-cli`", file.display());
-    file
 }
 
 /// Finds the executables, and gives `mw settle` the same limits as the library.
 fn programs(home: &Home, slots: u32) -> Executables {
-    let state = home.state().to_str().unwrap().to_owned();
-    let words = [
-        "/usr/bin/env".to_owned(),
-        "-i".to_owned(),
-        format!("MEANWHILE_HOME={state}"),
-        format!("MW_TEST_TAG={}", root(home)),
-        format!("MEANWHILE_QUEUE_MAX_RUNNING={slots}"),
-        beside("mw").to_str().unwrap().to_owned(),
-        "settle".to_owned(),
-        "--home".to_owned(),
-        state,
-    ];
-    let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
+    let settle = settle_command(home, &[("MEANWHILE_QUEUE_MAX_RUNNING", &slots.to_string())]);
     Executables { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
 }

@@ -9,7 +9,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::asked::Shown;
+use super::questions::Shown;
 use super::state::{Leaving, Modal, State, Target};
 use crate::screen::{Link, wrap};
 

@@ -3,8 +3,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use mw_desk::chat_protocol::{ApprovalReply, ChatOrder, ChatTask};
 
-use super::asked::Meaning;
 use super::dialog;
+use super::questions::Meaning;
 use super::state::{Effect, Leaving, Modal, State, Target};
 use super::update::{in_talk, page};
 use crate::screen::{TerminalRequest, TextField};

@@ -8,7 +8,6 @@
 //!
 //! `update` and `view` do no I/O. Replayed and live entries take the same path, so both are displayed in the same way.
 
-mod asked;
 mod call;
 mod composer;
 mod dialog;
@@ -19,6 +18,7 @@ mod item;
 mod markdown;
 mod menu;
 mod program;
+mod questions;
 mod state;
 mod table;
 #[cfg(test)]

@@ -6,11 +6,11 @@ use meanwhile::model::{Status, Timestamp};
 use mw_desk::chat_protocol::{AgentCommand, AgentState, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
-use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
 use super::item::{Index, Item, Kind};
 use super::menu::Menu;
+use super::questions::Questions;
 use crate::screen::{TerminalRequest, Theme, ThemeChoice};
 
 /// The maximum number of rows of the input field.

@@ -13,7 +13,7 @@ use super::extract::{Id, Json, Params};
 use super::problem::Problem;
 use super::reply::{Reply, json, sent};
 use super::state::Api;
-use super::tasks::Done;
+use super::task_changes::Done;
 
 /// The maximum number of earlier requests of one page.
 const MOST: u32 = 500;

@@ -33,12 +33,12 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// Watches the home for all viewers, as long as there are any.
 pub(super) struct EventHub {
     desk: Desk,
-    frames: Mutex<Option<Sender<Notice>>>,
+    frames: Mutex<Option<Sender<SharedFrame>>>,
 }
 
 /// A frame for every viewer.
 #[derive(Clone)]
-struct Notice {
+struct SharedFrame {
     /// The position of the event, if it is one.
     seq: Option<i64>,
     frame: Bytes,
@@ -55,7 +55,7 @@ impl EventHub {
     }
 
     /// Receives all frames from now on. The first viewer starts the thread that watches; it ends with the last.
-    fn subscribe(&self) -> Receiver<Notice> {
+    fn subscribe(&self) -> Receiver<SharedFrame> {
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = frames.as_ref().filter(|sender| sender.receiver_count() > 0) {
             return sender.subscribe();
@@ -68,7 +68,7 @@ impl EventHub {
     }
 }
 
-fn watch(desk: &Desk, viewers: &Sender<Notice>) {
+fn watch(desk: &Desk, viewers: &Sender<SharedFrame>) {
     let mut seq = None;
     while viewers.receiver_count() > 0 {
         let from = seq.map_or_else(|| desk.last_event(), Ok);
@@ -77,7 +77,7 @@ fn watch(desk: &Desk, viewers: &Sender<Notice>) {
                 if viewers.receiver_count() == 0 {
                     return ControlFlow::Break(());
                 }
-                for notice in change.iter().flat_map(notices) {
+                for notice in change.iter().flat_map(shared_frames) {
                     seq = notice.seq.or(seq);
                     let _ = viewers.send(notice);
                 }
@@ -90,20 +90,20 @@ fn watch(desk: &Desk, viewers: &Sender<Notice>) {
     }
 }
 
-fn notices(change: &DeskEvent) -> Vec<Notice> {
+fn shared_frames(change: &DeskEvent) -> Vec<SharedFrame> {
     match change {
         DeskEvent::Events(rows) => {
-            let notice = |row: &meanwhile::engine::TaskEvent| Notice {
+            let notice = |row: &meanwhile::engine::TaskEvent| SharedFrame {
                 seq: Some(row.seq),
                 frame: frame(Some(row.seq), "task", row),
             };
             rows.iter().map(notice).collect()
         }
         DeskEvent::Total(total) => {
-            vec![Notice { seq: None, frame: frame(None, "total", &value!({ "total": total })) }]
+            vec![SharedFrame { seq: None, frame: frame(None, "total", &value!({ "total": total })) }]
         }
         DeskEvent::Approvals(open) => {
-            vec![Notice { seq: None, frame: frame(None, "approvals", &value!({ "approvals": open })) }]
+            vec![SharedFrame { seq: None, frame: frame(None, "approvals", &value!({ "approvals": open })) }]
         }
     }
 }
@@ -195,15 +195,20 @@ pub(super) async fn stream(
     Ok(response(frames(api, first, live, seq)))
 }
 
-fn frames(api: Arc<Api>, first: Vec<Bytes>, live: Receiver<Notice>, seq: i64) -> impl Stream<Item = Bytes> {
+fn frames(
+    api: Arc<Api>,
+    first: Vec<Bytes>,
+    live: Receiver<SharedFrame>,
+    seq: i64,
+) -> impl Stream<Item = Bytes> {
     unfold((api, first.into_iter(), live, seq), |(api, mut first, mut live, mut seq)| async move {
         if let Some(frame) = first.next() {
             return Some((frame, (api, first, live, seq)));
         }
         loop {
             match live.recv().await {
-                Ok(Notice { seq: Some(at), .. }) if at <= seq => {}
-                Ok(Notice { seq: at, frame }) => {
+                Ok(SharedFrame { seq: Some(at), .. }) if at <= seq => {}
+                Ok(SharedFrame { seq: at, frame }) => {
                     seq = at.unwrap_or(seq);
                     return Some((frame, (api, first, live, seq)));
                 }

@@ -22,6 +22,7 @@ mod problem;
 mod reply;
 mod routes;
 mod state;
+mod task_changes;
 mod tasks;
 mod timeline;
 mod usage;

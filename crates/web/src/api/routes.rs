@@ -8,7 +8,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::state::Api;
-use super::{approvals, events, groups, live_log, metrics, output, problem, tasks, timeline, usage, wait};
+use super::{
+    approvals, events, groups, live_log, metrics, output, problem, task_changes, tasks, timeline, usage, wait,
+};
 
 /// The head of the description.
 #[derive(OpenApi)]
@@ -47,13 +49,13 @@ impl utoipa::Modify for Token {
 
 fn described() -> OpenApiRouter<Arc<Api>> {
     let routes = OpenApiRouter::new()
-        .routes(routes!(tasks::list, tasks::start))
+        .routes(routes!(tasks::list, task_changes::start))
         .routes(routes!(tasks::get))
         .routes(routes!(tasks::history))
-        .routes(routes!(tasks::kill))
-        .routes(routes!(tasks::restart))
-        .routes(routes!(tasks::clear))
-        .routes(routes!(tasks::input))
+        .routes(routes!(task_changes::kill))
+        .routes(routes!(task_changes::restart))
+        .routes(routes!(task_changes::clear))
+        .routes(routes!(task_changes::input))
         .routes(routes!(output::read))
         .routes(routes!(output::search))
         .routes(routes!(live_log::stream))

@@ -15,7 +15,7 @@ use super::events::EventHub;
 use super::groups::AgentInfo;
 use super::live_log::LogHubs;
 use super::problem::Problem;
-use super::usage::UseOfTasks;
+use super::usage::UsageSampler;
 use crate::guard::Attempts;
 
 /// Maximum number of reads at the same time. The engine keeps as many connections to its database open.
@@ -51,7 +51,7 @@ pub struct Api {
     pub(super) agents: Vec<AgentInfo>,
     pub(super) events: EventHub,
     pub(super) logs: LogHubs,
-    pub(super) usage: UseOfTasks,
+    pub(super) usage: UsageSampler,
     pub(super) began: Instant,
     pub(super) requests: AtomicU64,
     /// Distinguishes this server from the one before it, so that pages load everything again.
@@ -71,7 +71,7 @@ impl Api {
     pub fn new(options: Options, instance: String) -> Arc<Self> {
         let Options { access, start, allow_always, agents } = options;
         // Each list of tasks to measure needs its own desk.
-        let usage = UseOfTasks::new(Desk::new(access.clone()));
+        let usage = UsageSampler::new(Desk::new(access.clone()));
         let desk = Desk::new(access);
         let (most, per_second) = CHANGES;
         Arc::new(Self {

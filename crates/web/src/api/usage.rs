@@ -1,4 +1,4 @@
-//! CPU, memory and ports of live tasks, with the last values for a chart. They are measured when somebody looks.
+//! CPU, memory and ports of live tasks, with recent values for a chart. Tasks are measured only when a client asks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ const KEPT: usize = 60;
 const INTERVAL: Duration = Duration::from_millis(1500);
 
 /// The last measurements.
-pub(super) struct UseOfTasks {
+pub(super) struct UsageSampler {
     desk: Desk,
     measured: Mutex<Measured>,
 }
@@ -32,7 +32,7 @@ struct Measured {
     tasks: HashMap<String, TaskUse>,
 }
 
-/// The use of a task's processes.
+/// CPU, memory and ports of a task's processes.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 struct TaskUse {
     /// The last values of the CPU usage in percent of one CPU, oldest first.
@@ -57,12 +57,12 @@ impl TaskUse {
     }
 }
 
-impl UseOfTasks {
+impl UsageSampler {
     pub(super) fn new(desk: Desk) -> Self {
         Self { desk, measured: Mutex::default() }
     }
 
-    /// Measures again if the last values are old. Others who ask meanwhile wait for the same measurement.
+    /// Measures again if the last values are old. Concurrent requests share one measurement.
     fn current(&self) -> Result<HashMap<String, TaskUse>, Problem> {
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         if measured.at.is_none_or(|at| at.elapsed() >= INTERVAL) {
@@ -77,7 +77,7 @@ impl UseOfTasks {
     }
 }
 
-/// The use of all live tasks.
+/// CPU, memory and ports of all live tasks.
 #[derive(Serialize, ToSchema)]
 struct Usage {
     /// By task.

@@ -74,9 +74,9 @@ struct WaitReply {
 }
 
 /// Tells the thread that waits when its client is gone.
-struct Client(Arc<AtomicBool>);
+struct ClientAlive(Arc<AtomicBool>);
 
-impl Drop for Client {
+impl Drop for ClientAlive {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -99,7 +99,7 @@ pub(super) async fn wait(State(api): State<Arc<Api>>, Json(body): Json<WaitBody>
         poll_interval: Some(CHECK),
     };
     let is_there = Arc::new(AtomicBool::new(true));
-    let client = Client(Arc::clone(&is_there));
+    let client = ClientAlive(Arc::clone(&is_there));
     let waited = api.wait(move |api| {
         let reply = api.desk.wait(&body.ids, request, || is_there.load(Ordering::Relaxed))?;
         json(&value!({"tasks": reply.tasks, "met": reply.met, "timed_out": reply.timed_out}))

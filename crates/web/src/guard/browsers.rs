@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 
 use super::attempts::Attempts;
 use super::key::Key;
-use super::place::Place;
+use super::server_address::ServerAddress;
 use super::token::Token;
 
 /// How many passwords may be tried at once, and how many more each second.
@@ -44,13 +44,13 @@ impl Browsers {
     /// # Errors
     /// When the system has no random numbers.
     pub fn new(
-        place: &Place,
+        server_address: &ServerAddress,
         key: &Key,
         page: SignInPage,
         used: impl Fn(&Token) + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let label = place.label();
-        let secure = if place.is_encrypted() { "; Secure" } else { "" };
+        let label = server_address.label();
+        let secure = if server_address.is_encrypted() { "; Secure" } else { "" };
         let cookie = Cookie {
             name: format!("mw-{label}"),
             value: Token::of(key.derive(&format!("cookie of {label}"))),
@@ -135,13 +135,13 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place = Place::Loopback { port: 4711 };
+    const ADDRESS: ServerAddress = ServerAddress::Loopback { port: 4711 };
 
     fn browsers() -> (Browsers, Arc<Mutex<Vec<String>>>) {
         let announced = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&announced);
         let used = move |token: &Token| told.lock().unwrap().push(token.as_str().to_owned());
-        (Browsers::new(&PLACE, &Key::new([7; 32]), |_, _| String::new(), used).unwrap(), announced)
+        (Browsers::new(&ADDRESS, &Key::new([7; 32]), |_, _| String::new(), used).unwrap(), announced)
     }
 
     #[test]
@@ -174,8 +174,12 @@ mod tests {
         {
             assert!(!is_signed_in(foreign), "{foreign}");
         }
-        let other_port =
-            Browsers::new(&Place::Loopback { port: 1 }, &Key::new([7; 32]), |_, _| String::new(), |_| {});
+        let other_port = Browsers::new(
+            &ServerAddress::Loopback { port: 1 },
+            &Key::new([7; 32]),
+            |_, _| String::new(),
+            |_| {},
+        );
         assert_ne!(other_port.unwrap().cookie.value.as_str(), browsers.cookie.value.as_str());
     }
 

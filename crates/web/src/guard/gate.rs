@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::body;
 use super::browsers::Browsers;
-use super::place::Place;
 use super::refusal::RequestRefusal;
+use super::server_address::ServerAddress;
 use super::sign_in;
 use super::token::Token;
 use crate::serve::Connection;
@@ -26,7 +26,7 @@ const FETCH_SITE: &str = "sec-fetch-site";
 #[derive(Debug)]
 pub struct Guard {
     token: Token,
-    place: Place,
+    server_address: ServerAddress,
     browsers: Option<Arc<Browsers>>,
 }
 
@@ -41,8 +41,8 @@ enum Caller {
 
 impl Guard {
     /// Creates the guard of a server, for programs with this token.
-    pub fn new(token: Token, place: Place) -> Self {
-        Self { token, place, browsers: None }
+    pub fn new(token: Token, server_address: ServerAddress) -> Self {
+        Self { token, server_address, browsers: None }
     }
 
     /// Also admits browsers that are signed in.
@@ -54,8 +54,8 @@ impl Guard {
 
     /// Returns where its server listens.
     #[must_use]
-    pub const fn place(&self) -> &Place {
-        &self.place
+    pub const fn server_address(&self) -> &ServerAddress {
+        &self.server_address
     }
 
     /// Puts the guard in front of routes. It must be the outermost layer. `C` is what a route learns of its connection.
@@ -95,12 +95,13 @@ impl Guard {
         for host in hosts {
             match host {
                 None => return Err(RequestRefusal::NoHost),
-                Some(host) if !self.place.is_host(&host) => return Err(RequestRefusal::ForeignHost),
+                Some(host) if !self.server_address.is_host(&host) => return Err(RequestRefusal::ForeignHost),
                 Some(_) => {}
             }
         }
         // Programs send no Origin; browsers send one where it matters.
-        let is_own = headers.get_all(header::ORIGIN).iter().all(|origin| self.place.is_own_origin(origin));
+        let is_own =
+            headers.get_all(header::ORIGIN).iter().all(|origin| self.server_address.is_own_origin(origin));
         if is_own { Ok(()) } else { Err(RequestRefusal::ForeignOrigin) }
     }
 }
@@ -155,7 +156,7 @@ mod tests {
     const PORT: u16 = 4711;
 
     fn guard() -> Guard {
-        Guard::new(Token::new("secret").unwrap(), Place::Loopback { port: PORT })
+        Guard::new(Token::new("secret").unwrap(), ServerAddress::Loopback { port: PORT })
     }
 
     /// Returns the refusal of a request with these headers. The token and the host are valid unless given.
@@ -229,8 +230,9 @@ mod tests {
 
     /// Returns the refusal of a browser that is signed in.
     fn refused_browser(method: &Method, given: &[(&'static str, &'static str)]) -> Option<RequestRefusal> {
-        let place = Place::Loopback { port: PORT };
-        let browsers = Browsers::new(&place, &Key::new([7; 32]), |_, _| String::new(), |_| {}).unwrap();
+        let server_address = ServerAddress::Loopback { port: PORT };
+        let browsers =
+            Browsers::new(&server_address, &Key::new([7; 32]), |_, _| String::new(), |_| {}).unwrap();
         let cookie = browsers.set_cookie().split(';').next().unwrap().to_owned();
         let guard = guard().with_browsers(Arc::new(browsers));
         let mut headers = HeaderMap::new();

@@ -19,8 +19,8 @@ mod body;
 mod browsers;
 mod gate;
 mod key;
-mod place;
 mod refusal;
+mod server_address;
 mod sign_in;
 mod token;
 
@@ -28,7 +28,7 @@ pub use body::MAX_BODY;
 pub use browsers::{Browsers, SignInPage};
 pub use gate::Guard;
 pub use key::Key;
-pub use place::Place;
+pub use server_address::ServerAddress;
 pub use token::Token;
 
 pub(crate) use attempts::Attempts;

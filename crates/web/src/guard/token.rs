@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use rustix::rand::{GetRandomFlags, getrandom};
+use meanwhile::engine::random_bytes;
 
 /// A secret that every request must carry. It does not appear in debug output.
 #[derive(Clone)]
@@ -25,11 +25,7 @@ impl Token {
     /// # Errors
     /// When the system has no random numbers.
     pub fn random() -> io::Result<Self> {
-        let mut bytes = [0; 24];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
-        }
+        let bytes: [u8; 24] = random_bytes()?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 

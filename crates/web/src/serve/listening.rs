@@ -14,13 +14,13 @@ use tokio_rustls::TlsAcceptor;
 use super::connection::Connections;
 use super::limit::{Admission, Limited};
 use super::sockets::Sockets;
-use crate::guard::{Guard, Place};
+use crate::guard::{Guard, ServerAddress};
 
 /// A server that listens but does not serve yet.
 #[derive(Debug)]
 pub struct Listening {
     socket: Bound,
-    place: Place,
+    server_address: ServerAddress,
 }
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Listening {
         }
         let listener = bound(address)?;
         let port = listener.local_addr()?.port();
-        Ok(Self { socket: Bound::Tcp(listener, None), place: Place::Loopback { port } })
+        Ok(Self { socket: Bound::Tcp(listener, None), server_address: ServerAddress::Loopback { port } })
     }
 
     /// Listens on an address that other machines reach, with TLS. `names` are the names by which they call it.
@@ -68,8 +68,8 @@ impl Listening {
                 SocketAddr::V6(address) => format!("[{}]", address.ip()),
             });
         }
-        let place = Place::Remote { names, port: address.port() };
-        Ok(Self { socket: Bound::Tcp(listener, Some(Tls(tls))), place })
+        let server_address = ServerAddress::Remote { names, port: address.port() };
+        Ok(Self { socket: Bound::Tcp(listener, Some(Tls(tls))), server_address })
     }
 
     /// Listens on a socket in the file system that only this user can open. A socket that nobody listens on any more is
@@ -87,7 +87,7 @@ impl Listening {
         let listener = std::os::unix::net::UnixListener::bind(path)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
-        Ok(Self { socket: Bound::Unix(listener, path.to_owned()), place: Place::Socket })
+        Ok(Self { socket: Bound::Unix(listener, path.to_owned()), server_address: ServerAddress::Socket })
     }
 
     /// Returns the address on which it listens, unless that is a path.
@@ -101,8 +101,8 @@ impl Listening {
 
     /// Returns where it listens, for its guard.
     #[must_use]
-    pub fn place(&self) -> Place {
-        self.place.clone()
+    pub fn server_address(&self) -> ServerAddress {
+        self.server_address.clone()
     }
 
     /// Serves routes behind the guard until `end` resolves. Open connections are served until then.
@@ -194,7 +194,7 @@ mod tests {
             }),
         );
         std::thread::spawn(|| {
-            let guard = Guard::new(token(), listening.place());
+            let guard = Guard::new(token(), listening.server_address());
             let serve =
                 listening.serve::<Unknown, _>(guard, routes, |listener| listener, std::future::pending());
             tokio::runtime::Runtime::new().unwrap().block_on(serve).unwrap();

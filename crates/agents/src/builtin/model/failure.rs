@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use genai::webc::StreamTimeout;
+use mw_model::{clipped, one_line};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
@@ -145,10 +146,7 @@ fn words(body: &str) -> String {
 
 /// Shortens a message of an endpoint to one line without the key.
 fn quoted(text: &str, choice: &ModelChoice) -> String {
-    let text = choice.key.hide(text);
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_QUOTED).collect();
-    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() > MAX_QUOTED { format!("{clean}…") } else { clean }
+    clipped(&one_line(&choice.key.hide(text)), MAX_QUOTED)
 }
 
 fn causes(error: &reqwest::Error) -> String {

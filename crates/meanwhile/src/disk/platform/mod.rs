@@ -7,8 +7,9 @@ mod tree;
 
 pub(crate) use poll::{is_readable_within, poll_within, sleep_until_end, stay_awake_for};
 pub(crate) use ports::{holders_of_port, listening_ports};
+pub use process::random_bytes;
 pub(crate) use process::{
-    command_of, files_of_supervisors_above, has_closed_supervisor_above, is_stopped, look_above,
-    random_bytes, running_ms, short_path, starter_of, uptime_us, use_of,
+    command_of, files_of_supervisors_above, has_closed_supervisor_above, is_stopped, look_above, running_ms,
+    short_path, starter_of, uptime_us, use_of,
 };
 pub(crate) use tree::{continue_if_stopped, kill_marked, peer_of, runs, signal, tree_of};

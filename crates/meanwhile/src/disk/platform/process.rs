@@ -33,7 +33,7 @@ pub(crate) fn short_path(directory: &File) -> PathBuf {
 }
 
 /// Returns random bytes, fit for secrets.
-pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(bytes)
@@ -80,8 +80,8 @@ pub(crate) fn files_of_supervisors_above(pid: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns whether a supervisor above a process does not let it see its files, so that nobody knows whose it is. A process that
-/// has left its user namespace or is confined sees the files of no supervisor.
+/// Returns whether the open files of a supervisor above a process cannot be listed, so that its task is unknown. A process that is
+/// confined or in another user namespace cannot list the files of any supervisor.
 pub(crate) fn has_closed_supervisor_above(pid: u32) -> bool {
     let is_closed = |pid: u32| match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(mut entries) => entries.any(|entry| {

@@ -62,8 +62,8 @@ impl Store {
         self.entries("ORDER BY seq DESC LIMIT ?1", [most])
     }
 
-    /// Returns the newest proposal for the same in its session. A yes to a command that the caller waits for is none to a
-    /// background task; a no is one to both.
+    /// Returns the newest proposal for the same operation in its session. An approval of a foreground command does not approve
+    /// the same command in the background. A denial applies to both.
     pub(crate) fn proposed(&self, proposal: &Proposal) -> Result<Option<ApprovalEntry>, StoreError> {
         const MOST: u32 = 20;
         let rest = "WHERE session = ?1 AND digest = ?2 ORDER BY seq DESC LIMIT ?3";

@@ -5,7 +5,7 @@ use rusqlite::params_from_iter;
 
 use super::connection::Store;
 use super::error::StoreError;
-use super::filter::{Filter, conditions};
+use super::filter::{TaskFilter, conditions};
 use super::list::{RowSlice, Walk};
 use super::queue::{QUEUE_ORDER, queue_order_or_newest};
 use super::rows;
@@ -18,7 +18,7 @@ const LOOKED_AT: u64 = 50;
 const FAILING: [Status; 3] = [Status::Failed, Status::TimedOut, Status::Lost];
 
 /// Returns the query for the matching queued tasks, in queue order.
-pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
+pub(super) fn queue_sql(filter: &TaskFilter, skip: u32, most: u32) -> String {
     format!(
         "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = {QUEUED}{} \
          ORDER BY {QUEUE_ORDER} LIMIT {most} OFFSET {skip}",
@@ -57,7 +57,7 @@ impl Store {
     /// Lists the matching tasks, given the numbers of matching running and queued tasks.
     pub(super) fn list_by_state(
         &self,
-        filter: &Filter,
+        filter: &TaskFilter,
         failed_since: Timestamp,
         (running, waiting): (u64, u64),
     ) -> Result<Vec<Task>, StoreError> {
@@ -90,7 +90,11 @@ impl Store {
     }
 
     /// Returns the row numbers of the matching tasks that failed recently, newest first.
-    pub(super) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn failed_lately(
+        &self,
+        filter: &TaskFilter,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
         let newest = RowSlice { most: LOOKED_AT, skip: 0, except: &[] };

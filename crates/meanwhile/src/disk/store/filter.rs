@@ -11,7 +11,7 @@ pub(super) const IS_KEEPER: &str = "session GLOB 'agent-????????:keeper'";
 
 /// Which tasks to list.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct TaskFilter {
     /// The tasks that the caller may see.
     pub scope: Scope,
     /// In these states; empty = any.
@@ -59,7 +59,7 @@ pub enum ListOrder {
     },
 }
 
-impl Filter {
+impl TaskFilter {
     /// Returns a filter for all tasks in scope, newest first.
     #[must_use]
     pub const fn new(scope: Scope) -> Self {
@@ -92,7 +92,7 @@ impl Filter {
 
 /// Part of a list.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct TaskPage {
     /// Live tasks first, then the newest.
     pub tasks: Vec<Task>,
     /// How many tasks match the filter in all.
@@ -121,7 +121,7 @@ pub(super) fn title(task: &Task) -> String {
 }
 
 /// Returns the conditions of a filter as SQL, and their values.
-pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
+pub(super) fn conditions(filter: &TaskFilter) -> (String, Vec<Box<dyn ToSql>>) {
     let mut clause = String::new();
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
     let mut add = |column: &str, value: Box<dyn ToSql>| {

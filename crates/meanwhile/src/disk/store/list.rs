@@ -8,7 +8,7 @@ use rusqlite::{TransactionBehavior, params_from_iter};
 use super::by_state::by_state_sql;
 use super::connection::Store;
 use super::error::StoreError;
-use super::filter::{Filter, IS_KEEPER, ListOrder, Page, conditions, order_sql, title};
+use super::filter::{IS_KEEPER, ListOrder, TaskFilter, TaskPage, conditions, order_sql, title};
 use super::rows;
 use super::write::{ENDED, HOLDS_SLOT, QUEUED};
 use crate::task::{Scope, Task};
@@ -38,7 +38,7 @@ impl Walk {
 }
 
 /// Returns the query of one walk. The values of the filter are bound to it.
-fn walk_sql(filter: &Filter, way: &Walk, RowSlice { most, skip, except }: RowSlice<'_>) -> String {
+fn walk_sql(filter: &TaskFilter, way: &Walk, RowSlice { most, skip, except }: RowSlice<'_>) -> String {
     let (index, condition, by_age) = way.sql();
     let (mut clause, _) = conditions(filter);
     if !except.is_empty() {
@@ -52,7 +52,7 @@ fn walk_sql(filter: &Filter, way: &Walk, RowSlice { most, skip, except }: RowSli
     )
 }
 
-fn count_sql(filter: &Filter, condition: &str) -> String {
+fn count_sql(filter: &TaskFilter, condition: &str) -> String {
     format!("SELECT count(*) FROM tasks WHERE {condition}{}", conditions(filter).0)
 }
 
@@ -67,7 +67,7 @@ pub(super) struct RowSlice<'a> {
 
 impl Store {
     /// Lists live tasks first, then ended ones, each in the requested order.
-    pub(crate) fn list(&self, filter: &Filter) -> Result<Page, StoreError> {
+    pub(crate) fn list(&self, filter: &TaskFilter) -> Result<TaskPage, StoreError> {
         // One read transaction for all parts, because tasks change state meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let in_phase = |phase| self.count(filter, &format!("phase = {phase}"));
@@ -77,7 +77,7 @@ impl Store {
             if filter.is_whole_scope() { self.total_in_scope(filter)? } else { self.count(filter, "1")? };
         if let ListOrder::ByState { failed_since } = filter.order {
             let tasks = self.list_by_state(filter, failed_since, (running, waiting))?;
-            return Ok(Page { tasks, total, live });
+            return Ok(TaskPage { tasks, total, live });
         }
         let slice = RowSlice { skip: filter.offset, most: filter.limit.into(), except: &[] };
         let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], slice)?;
@@ -89,10 +89,14 @@ impl Store {
         if left.most > 0 {
             tasks.extend(self.ended_walk(filter, left)?);
         }
-        Ok(Page { tasks, total, live })
+        Ok(TaskPage { tasks, total, live })
     }
 
-    pub(super) fn ended_walk(&self, filter: &Filter, slice: RowSlice<'_>) -> Result<Vec<Task>, StoreError> {
+    pub(super) fn ended_walk(
+        &self,
+        filter: &TaskFilter,
+        slice: RowSlice<'_>,
+    ) -> Result<Vec<Task>, StoreError> {
         let terminal: Vec<_> = filter
             .statuses
             .iter()
@@ -109,7 +113,7 @@ impl Store {
     /// Does each walk, merges the results, and keeps the requested part.
     pub(super) fn walk(
         &self,
-        filter: &Filter,
+        filter: &TaskFilter,
         ways: &[Walk],
         slice: RowSlice<'_>,
     ) -> Result<Vec<Task>, StoreError> {
@@ -133,7 +137,7 @@ impl Store {
     /// Does each walk and returns the results with their row numbers.
     pub(super) fn walk_numbered(
         &self,
-        filter: &Filter,
+        filter: &TaskFilter,
         ways: &[Walk],
         rows: RowSlice<'_>,
     ) -> Result<Vec<(i64, Task)>, StoreError> {
@@ -148,14 +152,14 @@ impl Store {
     }
 
     /// Returns the number of tasks that match a filter.
-    pub(crate) fn matching(&self, filter: &Filter) -> Result<u64, StoreError> {
+    pub(crate) fn matching(&self, filter: &TaskFilter) -> Result<u64, StoreError> {
         self.count(filter, "1")
     }
 
-    pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
+    pub(super) fn count(&self, filter: &TaskFilter, condition: &str) -> Result<u64, StoreError> {
         if filter.hides_keepers() {
             // Keepers are few and counted by index. Checking the session of every task would take longer.
-            let all = Filter { internal: true, ..filter.clone() };
+            let all = TaskFilter { internal: true, ..filter.clone() };
             let keepers = self.count(&all, &format!("{condition} AND {IS_KEEPER}"))?;
             return Ok(self.count(&all, condition)?.saturating_sub(keepers));
         }
@@ -164,7 +168,7 @@ impl Store {
     }
 
     /// Returns the number of tasks in the scope of a filter, as counted with their sessions.
-    fn total_in_scope(&self, filter: &Filter) -> Result<u64, StoreError> {
+    fn total_in_scope(&self, filter: &TaskFilter) -> Result<u64, StoreError> {
         let sql = format!(
             "SELECT coalesce(sum(tasks), 0) FROM (SELECT id AS session, tasks FROM sessions) WHERE 1{}",
             conditions(filter).0
@@ -173,7 +177,7 @@ impl Store {
     }
 
     /// Returns how many tasks come before a task in a list; `None` if it is not listed. Reads all matching tasks.
-    pub(crate) fn position(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
+    pub(crate) fn position(&self, filter: &TaskFilter, id: &TaskId) -> Result<Option<u64>, StoreError> {
         let (clause, mut values) = conditions(filter);
         values.push(Box::new(id.as_str().to_owned()));
         let last = values.len();
@@ -192,10 +196,10 @@ impl Store {
     /// Returns the matching ended tasks, oldest first.
     pub(crate) fn ended(
         &self,
-        filter: &Filter,
+        filter: &TaskFilter,
         ended_before_us: Option<i64>,
     ) -> Result<Vec<Task>, StoreError> {
-        let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
+        let all = TaskFilter { limit: u32::MAX, offset: 0, ..filter.clone() };
         let all_of_them = RowSlice { skip: 0, most: u32::MAX.into(), except: &[] };
         let mut tasks = self.ended_walk(&all, all_of_them)?;
         tasks.retain(|task| {
@@ -224,12 +228,16 @@ mod tests {
 
     const FIRST: RowSlice<'_> = RowSlice { most: 50, skip: 0, except: &[] };
 
-    fn filters() -> Vec<Filter> {
+    fn filters() -> Vec<TaskFilter> {
         let mut all = Vec::new();
         for scope in [Scope::All, Scope::Session("one".to_owned())] {
             for statuses in [vec![], vec![Status::Failed], vec![Status::Running, Status::Completed]] {
                 for order in [ListOrder::Newest, ListOrder::Oldest] {
-                    all.push(Filter { statuses: statuses.clone(), order, ..Filter::new(scope.clone()) });
+                    all.push(TaskFilter {
+                        statuses: statuses.clone(),
+                        order,
+                        ..TaskFilter::new(scope.clone())
+                    });
                 }
             }
         }
@@ -264,7 +272,7 @@ mod tests {
         let (_home, store) = new_store();
         let mut queries = vec![task_sql(), unsettled_sql(), any_waiting_sql(), queue_position_sql()];
         for filter in filters() {
-            let counted = Filter { internal: true, ..filter.clone() };
+            let counted = TaskFilter { internal: true, ..filter.clone() };
             for condition in ["phase = 0", "phase = 1", "1"] {
                 queries.push(count_sql(&counted, condition));
                 queries.push(count_sql(&counted, &format!("{condition} AND {IS_KEEPER}")));

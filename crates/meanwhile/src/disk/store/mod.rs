@@ -34,7 +34,7 @@ mod writer_turn;
 pub use approvals::ApprovalEntry;
 pub(crate) use error::StoreError;
 pub use events::TaskEvent;
-pub use filter::{Filter, ListOrder, Page};
+pub use filter::{ListOrder, TaskFilter, TaskPage};
 pub use sessions::SessionInfo;
 pub use spans::ExportState;
 

@@ -1,7 +1,7 @@
 //! The ledger of notifications. A row is created in the transaction that records the event, so there is exactly one
 //! for each event. Its stage only moves forward, except after a failed delivery.
 
-use mw_model::{NoticeKind, TaskId, Timestamp, Turn};
+use mw_model::{MessageTurn, NoticeKind, TaskId, Timestamp};
 use rusqlite::params;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
@@ -159,7 +159,7 @@ impl Transaction<'_> {
     }
 
     /// Stores a message of a session.
-    pub(crate) fn add_turn(&self, session: &str, turn: &Turn) -> Result<(), StoreError> {
+    pub(crate) fn add_turn(&self, session: &str, turn: &MessageTurn) -> Result<(), StoreError> {
         self.change("INSERT INTO turns (session, turn) VALUES (?1, ?2)", params![session, json(turn)?])
     }
 }
@@ -174,7 +174,7 @@ impl Store {
     }
 
     /// Returns the messages of a session, oldest first.
-    pub(crate) fn turns(&self, session: &str) -> Result<Vec<Turn>, StoreError> {
+    pub(crate) fn turns(&self, session: &str) -> Result<Vec<MessageTurn>, StoreError> {
         let sql = "SELECT turn FROM turns WHERE session = ?1 ORDER BY seq";
         self.rows(sql, [session], |row| decoded(row, 0))
     }

@@ -59,7 +59,7 @@ impl Transaction<'_> {
     }
 
     /// Records another delivered notification, for a rebuilt database.
-    pub(crate) fn mark_news_known(
+    pub(crate) fn mark_notice_known(
         &self,
         task: &Task,
         news: &DeliveredNotice,
@@ -82,7 +82,7 @@ impl Transaction<'_> {
     }
 
     /// Closes another notification, because it was delivered to the owner.
-    pub(crate) fn close_news(&self, task: &TaskId, news: &DeliveredNotice) -> Result<(), StoreError> {
+    pub(crate) fn close_notice(&self, task: &TaskId, news: &DeliveredNotice) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE notices SET stage = ?5, holder = NULL \
              WHERE task = ?1 AND kind = ?2 AND run = ?3 AND ordinal = ?4 AND {IS_OPEN}"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mw_model::{TurnEvent, events_from_turns};
 use tempfile::TempDir;
 
-use super::{Filter, Opened, Store};
+use super::{Opened, Store, TaskFilter};
 use crate::engine::{DeliveryPolicy, Moment, Runtime};
 use crate::settings::Executables;
 use crate::{Scope, Settings};
@@ -74,7 +74,7 @@ fn a_conversation_stored_under_schema_2_or_3_is_replayed() {
 fn a_home_of_schema_3_keeps_its_export_counts() {
     let home = stored(SCHEMA_3);
     let runtime = open(home.path());
-    let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
+    let tasks = runtime.tasks().list(&TaskFilter::new(Scope::All)).unwrap().tasks;
     assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
     let store = runtime.base.database.store().unwrap();
     let exports = "SELECT delivered + rejected + given_up + failures FROM exports";
@@ -109,7 +109,7 @@ fn a_home_of_schema_2_delivers_only_undelivered_notifications() {
 fn a_home_of_schema_1_without_a_ledger_is_migrated() {
     let home = stored(SCHEMA_1);
     let runtime = open(home.path());
-    let tasks = runtime.tasks().list(&Filter::new(Scope::All)).unwrap().tasks;
+    let tasks = runtime.tasks().list(&TaskFilter::new(Scope::All)).unwrap().tasks;
     let shown: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.exit_code)).collect();
     assert_eq!(shown, [("bash-oldtask2", Some(3)), ("bash-oldtask1", Some(3))]);
     let read = runtime.reader().read("second", &Scope::All, &crate::engine::ReadRequest::default()).unwrap();
@@ -130,7 +130,7 @@ fn a_database_of_a_later_schema_is_refused_and_not_changed() {
     let stored = || fs::read(home.path().join("meanwhile.db")).unwrap();
     let before = stored();
     let runtime = open(home.path());
-    let refused = runtime.tasks().list(&Filter::new(Scope::All)).unwrap_err().to_string();
+    let refused = runtime.tasks().list(&TaskFilter::new(Scope::All)).unwrap_err().to_string();
     assert!(refused.contains("99"), "{refused}");
     drop(runtime);
     assert!(stored() == before, "the file was changed");

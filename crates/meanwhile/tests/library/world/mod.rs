@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use meanwhile::engine::{Clock, KillRequest, Runtime, TaskRequest};
 use meanwhile::settings::Executables;
-use meanwhile::{Filter, Scope, Settings, Task};
+use meanwhile::{Scope, Settings, Task, TaskFilter};
 use tempfile::TempDir;
 
 /// The deadline for operations that take milliseconds on an idle machine.
@@ -152,7 +152,7 @@ impl World {
     /// Checks the limits now, and that no runnable task stays queued while a slot is free.
     pub fn check_queue(&self) {
         // A list starts the tasks that may run. The limits stored with the tasks apply, not those of the caller.
-        let _ = self.unlimited.tasks().list(&Filter::new(Scope::All)).unwrap();
+        let _ = self.unlimited.tasks().list(&TaskFilter::new(Scope::All)).unwrap();
         self.wait_for_list("no runnable task is queued while a slot is free", |tasks| {
             self.check_limits(tasks);
             !(0..2).any(|session| self.has_runnable_task_and_free_slot(tasks, session))
@@ -163,7 +163,7 @@ impl World {
     fn wait_for_list(&self, what: &str, mut wanted: impl FnMut(&[Task]) -> bool) -> Vec<Task> {
         let begun = Instant::now();
         loop {
-            let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::All) };
+            let filter = TaskFilter { limit: u32::MAX, ..TaskFilter::new(Scope::All) };
             let tasks = self.runtime.tasks().list(&filter).unwrap().tasks;
             if wanted(&tasks) {
                 return tasks;

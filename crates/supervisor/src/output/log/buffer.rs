@@ -168,7 +168,9 @@ fn armed_batch(bytes: &[u8], log_inode: u64) -> Option<(u64, &[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::log::{Moved, Stream};
+    use mw_model::Stream;
+
+    use crate::output::log::Moved;
     use crate::spawn::pipe::OutputPipe;
     use crate::sys::Board;
 

@@ -16,7 +16,7 @@ const LINE_SLACK: u64 = 4096;
 
 /// A place in the log: physical and logical offset.
 #[derive(Clone, Copy)]
-struct Place {
+struct CutPoint {
     physical: u64,
     logical: u64,
 }
@@ -79,24 +79,24 @@ impl Log {
     }
 
     /// The head ends where it ended before, or after a line near the target.
-    fn head_end(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
+    fn head_end(&self, parts: &[Segment], target: u64) -> io::Result<CutPoint> {
         let cut_before = parts.iter().find(|part| matches!(part.kind, EntryKind::Drop(_)));
         if let Some(cut) = cut_before.filter(|cut| cut.physical <= target) {
-            return Ok(Place { physical: cut.physical, logical: cut.logical });
+            return Ok(CutPoint { physical: cut.physical, logical: cut.logical });
         }
         let from = target.saturating_sub(LINE_SLACK).max(self.prefix);
         let window = self.window(from, target)?;
         let physical =
             window.iter().rposition(|byte| *byte == b'\n').map_or(target, |at| from + at as u64 + 1);
-        Ok(place_at(parts, physical))
+        Ok(cut_point_at(parts, physical))
     }
 
     /// The tail begins after a line near the target, never inside a marker.
-    fn tail_start(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
+    fn tail_start(&self, parts: &[Segment], target: u64) -> io::Result<CutPoint> {
         let window = self.window(target, (target + LINE_SLACK).min(self.size))?;
         let physical =
             window.iter().position(|byte| *byte == b'\n').map_or(target, |at| target + at as u64 + 1);
-        Ok(place_at(parts, physical.min(self.size)))
+        Ok(cut_point_at(parts, physical.min(self.size)))
     }
 
     fn window(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
@@ -115,17 +115,17 @@ impl Log {
 }
 
 /// Returns the logical offset of a physical one; inside a marker, the place after it.
-fn place_at(parts: &[Segment], physical: u64) -> Place {
+fn cut_point_at(parts: &[Segment], physical: u64) -> CutPoint {
     let Some(part) = parts.iter().rev().find(|part| part.physical <= physical) else {
-        return Place { physical, logical: 0 };
+        return CutPoint { physical, logical: 0 };
     };
     match part.kind {
-        EntryKind::Drop(count) => Place {
+        EntryKind::Drop(count) => CutPoint {
             physical: (part.physical + drop_marker(count).len() as u64).max(physical),
             logical: part.logical + count,
         },
         EntryKind::Stdout(_) | EntryKind::Stderr(_) => {
-            Place { physical, logical: part.logical + (physical - part.physical).min(part.len) }
+            CutPoint { physical, logical: part.logical + (physical - part.physical).min(part.len) }
         }
     }
 }
@@ -143,8 +143,8 @@ fn drops_within(parts: &[Segment], from: u64, until: u64) -> u64 {
 fn kept_entries(
     entries: &[IndexEntry],
     parts: &[Segment],
-    head: Place,
-    tail: Place,
+    head: CutPoint,
+    tail: CutPoint,
     count: u64,
 ) -> Vec<IndexEntry> {
     let is_stream = |entry: &&IndexEntry| !matches!(entry.kind, EntryKind::Drop(_));

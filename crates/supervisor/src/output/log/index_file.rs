@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
+use mw_model::Stream;
 use mw_model::wire::{EntryKind, INDEX_FILE, IndexEntry, IndexHeader};
 
-use super::log_file::{Log, Stream, fresh};
+use super::log_file::{Log, fresh};
 
 /// An index entry is renewed after this time, so that times in the index stay useful.
 const RENEW_US: u64 = 1_000_000;

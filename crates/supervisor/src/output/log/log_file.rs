@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use mw_model::Stream;
 use mw_model::wire::{HEADER_LEN, INDEX_FILE, LOG_FILE};
 use rustix::io::Errno;
 
@@ -23,13 +24,6 @@ pub(crate) const CHUNK: usize = 1 << 19;
 pub(super) const INDEX_LIMIT: u64 = 1 << 20;
 pub(super) const NEW_LOG: &str = "output.log.new";
 pub(super) const NEW_INDEX: &str = "output.idx.new";
-
-/// One of the two streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Stdout,
-    Stderr,
-}
 
 /// The result of [`Log::append_from`].
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! that a reader or a successor can tell which renames have happened.
 //!
 //! `log_file` appends; `buffer` moves large amounts through a mapped file, and `slow_disk` through another process if the disk is slow.
-//! `compact` and `dropping` hold the log to its cap. `succession` and `damage` continue a log after a kill or a full disk.
+//! `drop_middle` and `dropping` hold the log to its cap. `succession` and `damage` continue a log after a kill or a full disk.
 
 mod buffer;
 mod damage;
@@ -18,4 +18,4 @@ mod succession;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use log_file::{CHUNK, Log, Moved, Stream};
+pub(crate) use log_file::{CHUNK, Log, Moved};

@@ -98,10 +98,10 @@ impl Rules {
         }
         add(texts(&confinement.devices)?, OF_FILES);
         if !confinement.writes_all && !rustix::process::geteuid().is_root() {
-            // A process's own files there; the kernel checks for whom.
+            // For a process's own files there. The kernel refuses those of other users.
             add(vec![c"/proc".to_owned()], CHANGE_FILE | READ_FILE);
         }
-        // Whoever may change everything may also end processes.
+        // A command that may change all files may also signal other processes.
         let scoped = if abi >= 6 && !confinement.writes_all { SCOPES } else { 0 };
         Ok(Self { abi, handled, scoped, rules })
     }

@@ -1,7 +1,7 @@
 //! The functions behind the tools of the background-task specification.
 
 use meanwhile::engine::ClearReport;
-use meanwhile::{Filter, Task};
+use meanwhile::{Task, TaskFilter};
 use mw_model::signal::SIGTERM;
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn progress(task: &Task, output: &Excerpt, cx: &CallContext<'_>) -> Value {
 }
 
 fn batch_status(batch: &str, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
-    let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(cx.scope()) };
+    let filter = TaskFilter { batch: Some(batch.to_owned()), ..TaskFilter::new(cx.scope()) };
     let mut listed = list(filter, room, cx)?;
     complete(&mut listed.tasks, cx);
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();

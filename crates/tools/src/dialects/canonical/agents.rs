@@ -4,8 +4,8 @@ use meanwhile::Task;
 use mw_model::Status;
 use serde_json::json;
 
+use super::lines::outcome;
 use super::shell::why_it_goes_on;
-use super::words::outcome;
 use crate::call::{Arguments, CallContext, CallRefusal, Over, Reply, RunEnd};
 use crate::operations::{AgentRequest, await_answer, delegate, follow_up};
 use mw_model::{millis, seconds};

@@ -88,7 +88,7 @@ static DEFINITIONS: [ToolDefinition; 9] = [
     ToolDefinition {
         tool: OWN.tool("task_stop"),
         title: "Stop tasks",
-        about: "Stop tasks and everything they started: SIGTERM, then SIGKILL after 5 s.",
+        about: "Stop tasks and everything they started: SIGTERM, then SIGKILL after a grace period (kill.grace_ms, default 5 s).",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),

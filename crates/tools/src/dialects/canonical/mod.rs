@@ -2,9 +2,9 @@
 
 mod agents;
 mod definitions;
+mod lines;
 mod shell;
 mod tasks;
-mod words;
 
 pub(super) use definitions::TOOLS;
 pub use shell::ran;

@@ -4,7 +4,7 @@ use meanwhile::Task;
 use mw_model::Io;
 use serde_json::{Value, json};
 
-use super::words::outcome;
+use super::lines::outcome;
 use crate::call::{Arguments, CallContext, CallRefusal, Over, Reply, RunEnd};
 use crate::operations::{ForegroundRun, ReturnReason, ShellCall, run, start};
 use mw_model::{millis, seconds};

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use meanwhile::engine::{ClearReport, Condition, ReadFrom, StreamChoice};
-use meanwhile::{Filter, Task};
+use meanwhile::{Task, TaskFilter};
 use mw_model::{Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
-use super::words::{entry, line, more, room};
+use super::lines::{entry, line, more, room};
 use crate::call::{Arguments, CallContext, CallRefusal, Reply};
 use crate::operations::{
     Excerpt, OutputCall, StopCall, StopResult, WaitCall, clear, list, output, search, shorten, stop,
@@ -145,7 +145,7 @@ pub(super) fn task_wait(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
 
 /// Returns the live tasks of this agent.
 fn own_live(cx: &CallContext<'_>) -> Result<Vec<String>, CallRefusal> {
-    let all = Filter { limit: u32::MAX, ..Filter::new(cx.scope()) };
+    let all = TaskFilter { limit: u32::MAX, ..TaskFilter::new(cx.scope()) };
     let live = cx.runtime.tasks().list(&all)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
     Ok(live.filter(|task| cx.is_own(task)).map(|task| task.id.to_string()).collect())
 }
@@ -228,7 +228,7 @@ pub(super) fn task_stop(arguments: &Arguments, cx: &CallContext<'_>) -> Result<R
 pub(super) fn task_list(arguments: &Arguments, cx: &CallContext<'_>) -> Result<Reply, CallRefusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
     let batch = arguments.text("batch_id").map(str::to_owned);
-    let mut listed = list(Filter { statuses, batch, ..Filter::new(cx.scope()) }, room, cx)?;
+    let mut listed = list(TaskFilter { statuses, batch, ..TaskFilter::new(cx.scope()) }, room, cx)?;
     if arguments.text("status").is_none() {
         // The list is about current work, not about history.
         let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();

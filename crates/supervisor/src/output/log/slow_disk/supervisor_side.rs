@@ -3,12 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use mw_model::Stream;
 use rustix::io::Errno;
 
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::output::log::buffer::Buffering;
-use crate::output::log::log_file::{CHUNK, Log, Moved, Stream, WriteMode};
+use crate::output::log::log_file::{CHUNK, Log, Moved, WriteMode};
 use crate::spawn::pipe::OutputPipe;
 use crate::sys;
 use crate::sys::{Board, Fork};

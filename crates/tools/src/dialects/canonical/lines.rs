@@ -25,7 +25,7 @@ pub(super) fn line(task: &Task) -> String {
     } else {
         match (&task.progress, task.queue_position) {
             (Some(progress), _) => format!("{} {}", task.status.word(), progress.to_words()),
-            (None, Some(place)) => format!("pending, position {place}"),
+            (None, Some(place)) => format!("queued, position {place}"),
             (None, None) => task.status.word().to_owned(),
         }
     };

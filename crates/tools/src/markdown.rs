@@ -6,7 +6,7 @@ use crate::tool_spec::ToolSpec;
 
 /// Formats tools as a Markdown table with one row per tool: its name, parameters and description.
 #[must_use]
-pub fn table(specs: &[ToolSpec]) -> String {
+pub fn markdown_table(specs: &[ToolSpec]) -> String {
     let mut text = "| Tool | Parameters | Description for the model |\n|---|---|---|\n".to_owned();
     for spec in specs {
         let about = spec.description.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn each_tool_is_a_row_of_the_table() {
-        let text = table(&Toolset::of(Dialect::Mycode).specs(Background::On));
+        let text = markdown_table(&Toolset::of(Dialect::Mycode).specs(Background::On));
         let row = text.lines().nth(4).unwrap();
         let start = "| `TaskOutput` | `task_id` string; `block?` boolean = true; `timeout?` number = 30000, 0 to 600000 |";
         assert!(row.starts_with(start), "{row}");

@@ -10,9 +10,9 @@ const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 /// port.
 const ORIGINS: [&str; 2] = ["127.0.0.1", "localhost"];
 
-/// Where a server listens, which decides the names that requests may use for it.
+/// The address on which a server listens. It decides the names that requests may use for the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ServerAddress {
     /// A port on loopback.
     Loopback {
         /// The port.
@@ -29,7 +29,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl ServerAddress {
     /// Returns whether a `Host` names this server.
     pub(super) fn is_host(&self, host: &Authority) -> bool {
         match self {

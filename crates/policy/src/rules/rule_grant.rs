@@ -3,7 +3,7 @@
 use mw_model::{EnvironmentGrant, Grant, NetworkGrant, ReadGrant, WriteGrant};
 use serde::Deserialize;
 
-use super::need;
+use crate::need;
 
 /// A grant in a settings file: words such as `project+network`, or a table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
