@@ -1,10 +1,12 @@
-//! Any text is judged without a panic and in little time, and none is allowed that was not read.
+//! Any text is judged without a panic and in little time, and no text is allowed that was not parsed.
 #![no_main]
 
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use mw_policy::{CommandText, Confined, Decision, Dialect, Files, Mode, Request, Rules, Tool, decide};
+use mw_policy::{
+    CommandText, ConfinementLevel, Decision, Dialect, Files, Mode, Request, Rules, Tool, decide,
+};
 
 struct Plain;
 
@@ -31,7 +33,7 @@ fn judged(text: &str, shell: &str) -> (Decision, bool) {
         writable: &[],
         env: &[],
         ci_reads: false,
-        confined: Confined::No,
+        confined: ConfinementLevel::No,
         rules: &rules,
         files: &Plain,
     });
@@ -42,7 +44,7 @@ fuzz_target!(|text: &str| {
     let start = Instant::now();
     for shell in ["/bin/sh", "/bin/bash"] {
         let (decision, parsed) = judged(text, shell);
-        assert!(parsed || decision != Decision::Allow, "allowed what was not read");
+        assert!(parsed || decision != Decision::Allow, "allowed a text that was not parsed");
         let grouped = format!("{{ {text}\n}}");
         let (inside, _) = judged(&grouped, shell);
         // A text that closes the group itself, or goes on in the next line, is another command.

@@ -1,7 +1,7 @@
 //! `mw`: the executable that people and agents call.
 //!
 //! It runs the common forms of the most frequent commands itself, with the part of the library that needs no database. For
-//! everything else it becomes `mw-engine`, before it has changed anything. It prints no errors of its own: what it cannot
+//! everything else it becomes `mw-engine`, before it has changed anything. It prints no errors: what it cannot
 //! do, the engine does again and reports.
 
 use std::env;
@@ -29,7 +29,7 @@ pub fn mw() -> i32 {
     std::process::exit(code.into())
 }
 
-/// Variables that make a command act for somebody else, or with another supervisor.
+/// Variables that make a command act for a session or a task, or with another supervisor.
 const SPECIAL: [&str; 4] = ["MEANWHILE_SESSION", "MEANWHILE_SUPERVISOR", SESSION_VARIABLE, TASK_VARIABLE];
 
 /// Returns whether this command probably acts for the user, and no task is queued.

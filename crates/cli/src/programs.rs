@@ -53,7 +53,7 @@ pub(crate) fn become_engine() -> CommandError {
     become_program(ENGINE, mw_supervisor::arguments())
 }
 
-/// Executes `mw-engine` in place of `mw`, with a command of its own; returns only if it cannot.
+/// Executes `mw-engine` in place of `mw`, with an internal command; returns only if it cannot.
 pub(crate) fn become_engine_for(words: &[&str]) -> CommandError {
     become_program(ENGINE, ["mw"].iter().chain(words).map(OsString::from))
 }

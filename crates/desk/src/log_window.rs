@@ -61,7 +61,7 @@ pub struct LogChunk {
     pub has_later: bool,
 }
 
-/// A stretch of one stream. Streams are told apart only if that was requested ([`StreamChoice::Apart`]); otherwise all
+/// A stretch of one stream. Streams are separated only if that was requested ([`StreamChoice::Apart`]); otherwise all
 /// output belongs to the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogPiece {

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! `mw`, `mw-engine` and `mw-supervisor` must be installed, next to the program or on the `PATH`. There is no daemon. Each running
-//! task has a supervisor process of its own. The files in a task's directory are authoritative, and one SQLite database indexes all
+//! task has a separate supervisor process. The files in a task's directory are authoritative, and one SQLite database indexes all
 //! tasks. Every program that opens a home is an equal client, so `mw top` and `mw list` show these tasks, too.
 //!
 //! # Waiting for notifications
@@ -78,7 +78,7 @@
 //!
 //! # Policy
 //!
-//! [`Session::start`] asks nobody. A command that a model chose goes through a policy, which allows it, refuses it, or asks
+//! [`Session::start`] does not check the policy. A command that a model chose goes through a policy, which allows it, refuses it, or asks
 //! a person.
 //!
 //! ```no_run

@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Adds a finding; a yes gives this grant.
+    /// Adds a finding. An approval gives this grant.
     pub(super) fn ask_for(
         &mut self,
         builtin: BuiltinRule,

@@ -85,7 +85,7 @@ pub(super) const fn is_held(builtin: BuiltinRule) -> bool {
     }
 }
 
-/// Returns what a yes to a finding gives, unless the finding says it more exactly.
+/// Returns what the approval of a finding gives, unless the finding is more specific.
 pub(super) fn of(builtin: BuiltinRule) -> Grant {
     match builtin {
         BuiltinRule::ToolMode | BuiltinRule::Combination => Grant::default(),

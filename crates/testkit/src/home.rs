@@ -148,7 +148,7 @@ impl Home {
         self
     }
 
-    /// Returns the value of [`TAG`] in all processes of the home.
+    /// Returns the value of `MW_TEST_TAG` in all processes of the home.
     #[must_use]
     pub fn tag(&self) -> &str {
         &self.tag

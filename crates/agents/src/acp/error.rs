@@ -17,7 +17,7 @@ pub enum AcpError {
         /// How its process ended, as far as that is known.
         how: String,
     },
-    /// It refused a request of ours.
+    /// The agent refused a request.
     #[error("the agent refused {request}: {why}")]
     Refused {
         /// The method.

@@ -105,7 +105,7 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
 
 fn client(options: &DriverOptions, message: &AgentMessage) -> Result<TaskClient, Error> {
     let settings = options.permissions.home.settings();
-    // The threads of the client write the transcript, so it has a connection of its own.
+    // The threads of the client write the transcript, so they need a separate connection.
     let runtime = Runtime::open(settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = SubagentTranscript::new(runtime, options.task.clone(), message.run, &file);

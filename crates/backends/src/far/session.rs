@@ -155,7 +155,7 @@ impl<T: Transport> FarSide<'_, T> {
         }
     }
 
-    /// Executes a script over a connection of its own, and waits for its last line.
+    /// Executes a script over a separate connection, and waits for its last line.
     pub(crate) fn execute(&self, script: &[u8], last: &str) -> Result<()> {
         let mut connection = self.transport.open()?;
         let asked = connection.input.write_all(script).and_then(|()| connection.input.flush());

@@ -1,4 +1,4 @@
-//! Hooks: whether their programs exist, and the last failures, which nobody sees otherwise.
+//! Hooks: whether their programs exist, and the last failure, which is only in the log of the hooks.
 
 use std::fs;
 use std::path::Path;

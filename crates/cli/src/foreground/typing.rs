@@ -1,4 +1,4 @@
-//! Keys for a task that runs in a terminal of its own, while `mw run` shows it in the user's terminal.
+//! Keys for a task that runs in a separate terminal, while `mw run` shows it in the user's terminal.
 //!
 //! The user's terminal is in raw mode, so that every key reaches the task's terminal, which turns Ctrl-C and Ctrl-\\ into signals
 //! and Ctrl-D into the end of input, and echoes. `mw` handles two keys itself: Ctrl-B leaves a task that reads whole lines, and the
@@ -227,7 +227,7 @@ impl Passing {
     }
 }
 
-/// Stops our process group, and returns when it was continued. The signal may reach another thread of ours first, so this
+/// Stops this process group, and returns when it was continued. The signal may reach another thread first, so this
 /// one may run on for a moment after sending it. Without a shell that controls jobs, the system ignores the signal.
 fn stop_own_group() {
     const ATTEMPTS: usize = 20;

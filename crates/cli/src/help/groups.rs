@@ -20,8 +20,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 const BEGINNING: &str = "\
-mw runs long work in the background: it starts at once, keeps every byte of output, kills whole process trees, and tells
-how each task ended. Nothing has to be started first.
+mw runs long commands in the background: a start returns at once, every byte of output is kept, a kill ends the whole
+process tree, and the outcome of each task is recorded. There is no daemon.
 
 Usage: mw COMMAND [OPTIONS]
 ";
@@ -35,7 +35,7 @@ Options:
 Examples:
   mw start --name web 'npm run dev'    start a server in the background
   mw run cargo test                    run a command here; Ctrl-B leaves it in the background
-  mw list                              what runs, what waits, what failed
+  mw list                              running, queued and failed tasks
   mw tail web                          follow its output
   mw wait web --until port=3000        wait until it serves
   mw kill web                          end it and everything that it started

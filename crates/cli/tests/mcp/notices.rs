@@ -29,7 +29,7 @@ fn runtime(home: &Home) -> Runtime {
 }
 
 /// Returns ended tasks of the session without a delivered notification.
-fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
+pub(crate) fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
     let start = |_| {
         let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
         started["id"].as_str().unwrap().to_owned()

@@ -7,23 +7,14 @@ use std::time::Instant;
 
 use mw_testkit::host::notified_tasks;
 use mw_testkit::http::Response;
-use mw_testkit::{Home, SOON, alive, children, wait_until};
+use mw_testkit::{SOON, alive, children, wait_until};
 use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, SocketType, connect, socket};
 use serde_json::{Value, json};
 
 use crate::home;
 use crate::http::{Web, call};
-
-fn undelivered(home: &Home, count: usize) -> BTreeSet<String> {
-    let start = |_| {
-        let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
-        started["id"].as_str().unwrap().to_owned()
-    };
-    let ids: BTreeSet<_> = (0..count).map(start).collect();
-    ids.iter().for_each(|id| drop(home.ended(id)));
-    ids
-}
+use crate::notices::undelivered;
 
 fn delivered(web: &Web) -> BTreeSet<String> {
     notified_tasks(&web.call(&[], "task_list", &json!({"status": "pending"}))["result"]).into_iter().collect()

@@ -62,7 +62,7 @@ pub(super) fn enter_earlier_end(
 /// Returns the notifications for the owner of a task of this session after an event. The batch is the task's, counted
 /// after the event, if the event ends the task and owners are notified of batches.
 fn due(session: &str, event: &Event, batch: Option<(&str, BatchCounts)>) -> impl Iterator<Item = NoticeKind> {
-    // A batch of one task has no notification of its own.
+    // A batch of one task has no separate notification.
     let ended = batch.filter(|(_, counts)| counts.live == 0 && counts.all > 1);
     let of_batch = ended.map(|(batch, BatchCounts { completed, all, .. })| NoticeKind::Batch {
         batch: batch.to_owned(),

@@ -18,7 +18,7 @@ use crate::disk::names::{DATABASE_FILE, SLOTS_DIR};
 use crate::error::{Error, HomeProblem, Result};
 use crate::task::Task;
 
-/// Returns whether a directory is the cover that a confined process sees instead of the home: nobody may read it.
+/// Returns whether a directory is the cover that a confined process sees instead of the home. It has no permissions.
 fn is_covered(found: &fs::Metadata) -> bool {
     found.is_dir() && found.mode() & 0o777 == 0
 }

@@ -34,7 +34,7 @@ impl Notifications<'_> {
             return Ok(Live::on(self.base).kill_all(&ids, request));
         }
         // Before the kill, so that another process does not report an end that comes from it. The reservation ends with
-        // this process. Without one, for example on a full disk, the task is killed all the same.
+        // this process. Without one, for example on a full disk, the task is killed anyway.
         let host = self.relay(session).ok().filter(|host| host.reserve_ends(&ids).is_ok());
         fail_point("kill-claimed");
         let kills = Live::on(self.base).kill_all(&ids, request);

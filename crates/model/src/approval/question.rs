@@ -79,7 +79,7 @@ impl Proposal {
         visible(text.trim_end())
     }
 
-    /// Returns what a yes lets the command do, if it is confined.
+    /// Returns what an approval lets the command do, if it is confined.
     #[must_use]
     pub fn granted(&self) -> Option<String> {
         match &self.action {

@@ -169,7 +169,7 @@ fn is_branch(judge: &Judge<'_>, options: &[&str], operands: &[&Word]) -> bool {
     name == "-" || plain && (matches!(name, "main" | "master" | "HEAD") || loose() || packed())
 }
 
-/// Returns what a yes gives.
+/// Returns what an approval gives.
 fn asked_grant(judge: &Judge<'_>, name: &str, options: &[&str], first: Option<&str>) -> Grant {
     let settings = |path: String| need::writes(WriteGrant::Paths(vec![path]));
     match name {

@@ -28,7 +28,7 @@ pub struct Rule {
     /// The profile to which it applies; absent = every profile.
     #[serde(default)]
     pub profile: Option<String>,
-    /// What a command that it allows may do, or what a yes to its question gives; absent = what the command seems to need.
+    /// What a command that it allows may do, or what an approval gives if it asks; absent = what the command seems to need.
     #[serde(default)]
     pub grant: Option<RuleGrant>,
     /// Commands that it must match.

@@ -1,4 +1,4 @@
-//! The last act of a supervisor: it releases its guardian, and becomes `mw settle` if that is due.
+//! The last step of a supervisor: it releases its guardian, and executes `mw settle` if that is due.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsFd;
@@ -54,7 +54,7 @@ fn is_much_unsettled() -> bool {
 /// Permission to execute `mw settle`.
 pub(crate) struct Settler {
     /// The lock of the turn to settle, which `mw settle` gets as its standard input, so that no other process takes it meanwhile.
-    /// Absent if that process has duties of its own, or works beside another.
+    /// Absent if that process has other duties, or works beside another.
     pub(crate) lock: Option<File>,
 }
 

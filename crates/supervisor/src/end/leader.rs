@@ -121,7 +121,7 @@ impl Supervisor {
         };
         self.run.board.set_phase(Phase::Recorded);
         fail_point("supervisor-recorded");
-        // A client that is told of the end may start the next task at once, so its slot is free by then.
+        // A client may start the next task as soon as it learns of the end, so the slot is freed before.
         self.run.free_slots();
         self.answer_waiters(&record);
         if self.connections.descriptors().next().is_some() {

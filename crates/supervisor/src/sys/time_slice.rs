@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_shortened_slice_is_restored_for_other_programs() {
-        // In a thread of its own, because the attributes are those of a thread.
+        // In a separate thread, because the attributes are those of a thread.
         let slices = std::thread::spawn(|| {
             let slice = || attributes().map(|attributes| attributes.runtime);
             let before = slice();

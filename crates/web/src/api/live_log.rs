@@ -2,7 +2,7 @@
 //!
 //! Each part that the reader sends has its offsets. A viewer first reads what was printed before it came, and compares the
 //! offset of each part with its own position: a part that it already has is left out, and what it has missed is read from
-//! the log. So no viewer gets a byte twice or misses one, unless the output is too fast; then it is told how much.
+//! the log. So no viewer gets a byte twice or misses one, unless the output is too fast; then a message says how much is missing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -204,7 +204,7 @@ impl Viewer {
                 }
                 // Reading exactly up to the end of this part makes the next one fit.
                 Ok(Part::Text { next, .. }) => self.missed_until = next,
-                // The next part tells what is missing.
+                // The next part says what is missing.
                 Err(RecvError::Lagged(_)) => {}
                 // The reader has ended, with the log or with an error.
                 Ok(Part::End) | Err(RecvError::Closed) => {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Problem {
-    /// Always `about:blank`: `code` tells errors apart.
+    /// Always `about:blank`: `code` distinguishes errors.
     #[serde(rename = "type")]
     kind: &'static str,
     /// The meaning of the status.

@@ -87,7 +87,7 @@ struct Usage {
 }
 
 /// Returns CPU, memory and ports of live tasks.
-#[utoipa::path(get, path = "/usage", tag = "tasks", responses((status = 200, description = "The use", body = Usage)))]
+#[utoipa::path(get, path = "/usage", tag = "tasks", responses((status = 200, description = "CPU, memory and ports of each task", body = Usage)))]
 pub(super) async fn usage(State(api): State<Arc<Api>>) -> Reply {
     let interval_ms = u64::try_from(INTERVAL.as_millis()).unwrap_or_default();
     api.read(move |api| json(&Usage { tasks: api.usage.current()?, interval_ms })).await.map(sent)

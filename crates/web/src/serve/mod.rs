@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Listening::on ─▶ sockets: TCP, TLS, a socket in the file system
-//!                    └─▶ limit: connections that nobody has vouched for are few and short
+//!                    └─▶ limit: connections without authentication are few and short
 //!                          └─▶ guard ─▶ routes
 //! ```
 

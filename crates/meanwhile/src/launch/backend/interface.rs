@@ -84,7 +84,7 @@ pub struct Capabilities {
     pub cpus: bool,
     /// Whether a limit of CPU time applies.
     pub cpu_time: bool,
-    /// Whether an end by a signal is told from an exit code above 128.
+    /// Whether an end by a signal is distinguished from an exit code above 128.
     pub signals: bool,
     /// Whether tasks survive a reboot of this machine.
     pub survives_reboot: bool,

@@ -117,7 +117,7 @@ impl Log {
 
     fn start_writer(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
         let pipes = [OutputPipe::new()?, OutputPipe::new()?];
-        // The writer makes a buffer of its own.
+        // The writer makes its own buffer.
         self.buffering = Buffering::Untried;
         self.board.taken.set(self.end);
         self.board.written.set(self.end);
