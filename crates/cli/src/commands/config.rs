@@ -1,13 +1,14 @@
-//! `mw config`: shows every setting, its value and its source.
+//! `mw config`: shows every setting, its value and its source, and changes the user file.
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use crate::approval;
 use crate::config::{Config, default_file, settings, shown};
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 #[derive(Args)]
@@ -15,13 +16,60 @@ pub(crate) struct Arguments {
     /// Print a documented configuration file with all defaults
     #[arg(long)]
     default: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Print the value of a setting
+    Get {
+        /// The setting, such as queue.max_running
+        name: String,
+    },
+    /// Write a value of a setting into the user file
+    Set {
+        /// The setting, such as queue.max_running
+        name: String,
+        /// The value; a list has one item per line
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove a setting from the user file, so that its default applies again
+    Unset {
+        /// The setting
+        name: String,
+    },
 }
 
 impl Arguments {
     /// Shows the current settings.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let config = &context.config;
-        context.show(&as_json(config), || as_text(config))
+        let (name, value) = match self.what {
+            None => return context.show(&as_json(config), || as_text(config)),
+            Some(What::Get { name }) => {
+                let setting = Config::setting(&name)?;
+                let value = setting.value(config);
+                let reply =
+                    json!({"name": name, "value": value, "source": config.source(setting).to_string()});
+                return context.show(&reply, || format!("{}\n", shown(&value)));
+            }
+            Some(What::Set { name, value }) => (name, Some(value)),
+            Some(What::Unset { name }) => (name, None),
+        };
+        let setting = Config::setting(&name)?;
+        refuse_inside(context)?;
+        let path = config.write_setting(setting, value.as_deref())?;
+        let path = shown(&path.to_string_lossy());
+        let now = Config::load_tolerantly()?;
+        let source = now.source(setting);
+        let reply =
+            json!({"name": name, "value": setting.value(&now), "source": source.to_string(), "file": path});
+        context.show(&reply, || {
+            let changed = if value.is_some() { "set in" } else { "not set in" };
+            format!("{name} is {changed} {path}; its value is {} ({source})\n", shown(&setting.value(&now)))
+        })
     }
 
     /// Returns whether the default file is wanted. It is printed even if the user's settings are refused.
@@ -35,6 +83,17 @@ impl Arguments {
         render::out(&if json { format!("{}\n", json!({"default_file": text})) } else { text })?;
         Ok(0)
     }
+}
+
+/// Only the user changes settings: they decide what sessions and tasks may do.
+fn refuse_inside(context: &Context) -> Result<(), CommandError> {
+    if context.gated_session().is_none() && approval::around(&context.runtime()?).is_none() {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        "only the user can change settings",
+        "run it in a terminal without MEANWHILE_SESSION, outside of every task",
+    ))
 }
 
 fn as_json(config: &Config) -> Value {

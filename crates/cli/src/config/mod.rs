@@ -15,6 +15,7 @@ mod backends;
 pub(crate) mod call_settings;
 mod default_file;
 mod definition;
+mod edit;
 mod field;
 mod file;
 mod layers;

@@ -217,6 +217,8 @@ Examples:
 const CONFIG: &str = "\
 Examples:
   mw config
+  mw config get queue.max_running
+  mw config set queue.max_running 8
   mw config --default > ~/.config/meanwhile/config.toml";
 const COMPLETIONS: &str = "\
 Examples:

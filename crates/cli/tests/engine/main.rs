@@ -16,6 +16,7 @@ mod cap;
 mod cgroup;
 mod clear_everything;
 mod completions;
+mod config_set;
 mod confined;
 mod cursors;
 mod direct;
