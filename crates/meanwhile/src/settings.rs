@@ -35,6 +35,7 @@ impl QueueSettings {
     /// Returns the limits that are stored with a task.
     pub(crate) const fn limits(&self) -> QueueLimits {
         QueueLimits {
+            group: None,
             max_running: self.max_running,
             max_agents: self.max_agents,
             max_running_total: self.max_running_total,

@@ -51,7 +51,7 @@ pub use task::requester::Requester;
 pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, TreeSample};
 pub use task::spec::{
     CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, LONGEST_SESSION_NAME, Lifetime, QueueLimits,
-    SPEC_VERSION, SessionBond, TaskSpec, is_session_name,
+    SPEC_VERSION, SessionBond, SlotGroup, TaskSpec, is_session_name,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{TransitionRefused, next_state};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meanwhile::engine::model::{
-    CommandSpec, Dependency, EndWanted, Io, Lifetime, Place, RawText, ReadyWhen, Resources, TaskKind,
-    parse_duration_ms, parse_size,
+    CommandSpec, Dependency, EndWanted, Io, Lifetime, Place, RawText, ReadyWhen, Resources, SlotGroup,
+    TaskKind, parse_duration_ms, parse_size,
 };
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
@@ -85,6 +85,9 @@ pub(crate) struct TaskArguments {
     /// Start if this task ends without completing; skip the new task if it completes
     #[arg(long, value_name = "ID")]
     after_failure: Vec<String>,
+    /// Run at most SLOTS tasks of this group at a time, over all sessions
+    #[arg(long, value_name = "NAME=SLOTS", value_parser = group)]
+    group: Option<SlotGroup>,
     /// Priority in the queue; higher starts earlier
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
@@ -189,6 +192,7 @@ impl TaskArguments {
             after: Vec::new(),
             after_any: Vec::new(),
             after_failure: Vec::new(),
+            group: None,
             priority: 0,
             at_capacity: None,
             ready_when: None,
@@ -213,7 +217,7 @@ impl TaskArguments {
     ) -> Result<Started, CommandError> {
         let added = added_variables(&self.env);
         let after = self.dependencies(context, runtime)?;
-        let wants_slot = self.at_capacity.is_some();
+        let wants_slot = self.at_capacity.is_some() || self.group.is_some();
         let mut request = self.request(&context.config, &context.owner(), after)?;
         request.foreground = tool == RUN;
         request.uncounted = tool == RUN && !wants_slot;
@@ -279,6 +283,7 @@ impl TaskArguments {
             lifetime: self.lifetime.unwrap_or_else(|| config.lifetime()),
             batch: self.batch,
             after,
+            group: self.group,
             priority: self.priority,
             ready: self.ready_when.map(ReadyWhen::Line).or(self.ready_port),
             progress_fd: self.progress_fd,
@@ -333,6 +338,10 @@ impl TaskArguments {
             words => CommandSpec::Argv(words.iter().map(raw).collect()),
         }
     }
+}
+
+fn group(text: &str) -> Result<SlotGroup, String> {
+    SlotGroup::parse(text).ok_or_else(|| "write NAME=SLOTS, such as gpu=1".to_owned())
 }
 
 /// Returns the variables of `--env`. Values that are not text are refused later.

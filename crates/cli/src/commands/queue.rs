@@ -162,6 +162,9 @@ fn in_words(reason: &QueueReason) -> String {
         QueueReason::TotalLimit(most) => {
             format!("limit of all sessions: {}", count(*most as usize, "task", "tasks"))
         }
+        QueueReason::GroupLimit(group) => {
+            format!("limit of the group {}: {}", group.name, count(group.max as usize, "task", "tasks"))
+        }
         QueueReason::Nothing => "starts now".to_owned(),
     }
 }

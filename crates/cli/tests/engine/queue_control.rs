@@ -22,9 +22,13 @@ fn queue(home: &Home, names: &[&str]) {
 }
 
 fn order(home: &Home) -> Vec<String> {
+    order_by(home, "name")
+}
+
+fn order_by(home: &Home, field: &str) -> Vec<String> {
     let listed = home.mw(["queue", "--json"]).exits(0).json();
-    let name = |task: &Value| task["name"].as_str().unwrap().to_owned();
-    listed["tasks"].as_array().unwrap().iter().map(name).collect()
+    let text = |task: &Value| task[field].as_str().unwrap().to_owned();
+    listed["tasks"].as_array().unwrap().iter().map(text).collect()
 }
 
 fn ran(home: &Home, count: usize) -> String {
@@ -126,6 +130,40 @@ fn the_list_says_why_each_task_waits() {
     home.open("go");
     home.wait_until_empty(SOON);
     assert_eq!(home.mw(["queue"]).ok(), "Nothing is queued.\n");
+}
+
+#[test]
+fn a_group_limits_its_tasks_over_all_sessions_and_no_others() {
+    let home = home();
+    let start = |session: &str, options: &[&str], script: &str| {
+        let words = ["start", "--json"].iter().chain(options).chain([&script]);
+        home.command(words).session(session).run().json()["id"].as_str().unwrap().to_owned()
+    };
+    let first = start("one", &["--group", "gpu=1"], &children::gated("go", 0));
+    let second = start("two", &["--group", "gpu=1"], "touch second");
+    let other = start("two", &[], "exit 3");
+    assert_eq!(home.ended(&other)["exit_code"], 3, "a task without the group does not wait");
+    assert_eq!(home.status(&second)["status"], "pending");
+    let listed = home.mw(["queue", "--json"]).exits(0).json();
+    assert_eq!(listed["tasks"][0]["reason"], "limit of the group gpu: 1 task", "{listed}");
+    home.open("go");
+    home.ended(&first);
+    assert_eq!(home.ended(&second)["status"], "completed");
+    for bad in ["gpu", "gpu=0", "gpu=x", "=1", "a b=1", "../x=1"] {
+        let _ = home.mw(["start", "--group", bad, "true"]).exits(2);
+    }
+}
+
+/// `run` takes no slot of its session, but waits for one of the group.
+#[test]
+fn a_command_in_the_foreground_waits_for_its_group() {
+    let home = home();
+    let first = home.start_with(&["--group", "gpu=1"], &children::gated("go", 0));
+    let run = home.command(["run", "--group", "gpu=1", "echo ran"]).spawn();
+    wait_until(SOON, "it is queued", || (order_by(&home, "command") == ["echo ran"]).then_some(()));
+    home.open("go");
+    assert!(run.wait().text().contains("ran"));
+    assert_eq!(home.ended(&first)["status"], "completed");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Slots: permission to run, as locked files.
 //!
 //! Each session has files `slot-0`, `slot-1`, … in its directory; the home has its own for the limit over all
-//! sessions. A starter locks a free one and passes the descriptor to the task's supervisor, which releases it when
+//! sessions, and for the tasks of a group. A starter locks a free one and passes the descriptor to the task's supervisor, which releases it when
 //! the task is over. The kernel releases the locks of killed processes, so the count is always right, and no two
 //! starters can have the same slot.
 //!
@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::SLOT_HELD;
-use mw_model::{QueueLimits, TaskKind};
+use mw_model::{QueueLimits, SlotGroup, TaskKind};
 
 use super::file_lock::{is_taken, open_below};
 use super::optional_file::present;
@@ -39,7 +39,7 @@ impl Pool {
     }
 
     /// Returns how many of a session's tasks may run at a time.
-    pub(crate) const fn limit(self, limits: QueueLimits) -> u32 {
+    pub(crate) const fn limit(self, limits: &QueueLimits) -> u32 {
         match self {
             Self::Commands => limits.max_running,
             Self::Agents => limits.max_agents,
@@ -76,16 +76,20 @@ impl Slots {
     pub(crate) fn take(
         session: &Path,
         home: &Path,
-        limits: QueueLimits,
+        limits: &QueueLimits,
         pool: Pool,
     ) -> io::Result<Option<Self>> {
-        let Some(own) = take_one(session, pool.limit(limits), pool)? else { return Ok(None) };
+        let Some(own) = take_one(session, pool.limit(limits), pool.prefix())? else { return Ok(None) };
         let mut slots = Self { files: vec![own], passed_on: Cell::new(false) };
         if limits.max_running_total > 0 {
-            let Some(common) = take_one(home, limits.max_running_total, Pool::Commands)? else {
+            let Some(common) = take_one(home, limits.max_running_total, Pool::Commands.prefix())? else {
                 return Ok(None);
             };
             slots.files.push(common);
+        }
+        if let Some(SlotGroup { name, max }) = &limits.group {
+            let Some(of_group) = take_one(home, *max, &format!("group-{name}"))? else { return Ok(None) };
+            slots.files.push(of_group);
         }
         Ok(Some(slots))
     }
@@ -114,16 +118,16 @@ impl Slots {
     }
 }
 
-fn slot(directory: &Path, number: u32, pool: Pool) -> PathBuf {
-    directory.join(format!("{}-{number}", pool.prefix()))
+fn slot(directory: &Path, number: u32, prefix: &str) -> PathBuf {
+    directory.join(format!("{prefix}-{number}"))
 }
 
-fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>> {
+fn take_one(directory: &Path, limit: u32, prefix: &str) -> io::Result<Option<File>> {
     let mut taken = None;
-    let mut held = held_beyond(directory, limit, pool)?;
+    let mut held = held_beyond(directory, limit, prefix)?;
     let crowded = held > 0;
     for number in 0..limit {
-        let file = open_below(directory, &slot(directory, number, pool), OpenOptions::new().read(true))?;
+        let file = open_below(directory, &slot(directory, number, prefix), OpenOptions::new().read(true))?;
         match is_taken(file.try_lock())? {
             true if taken.is_none() && !crowded => return Ok(Some(file)),
             true if taken.is_none() => taken = Some(file),
@@ -140,11 +144,11 @@ fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>
 }
 
 /// Counts tasks that were started when the limit was higher.
-fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
+fn held_beyond(directory: &Path, limit: u32, prefix: &str) -> io::Result<u32> {
     let mut held = 0;
     for number in limit.. {
         // Slots are used in order, so the first missing file is the end.
-        let Some(file) = present(File::open(slot(directory, number, pool)))? else { break };
+        let Some(file) = present(File::open(slot(directory, number, prefix)))? else { break };
         match is_taken(file.try_lock())? {
             true => file.unlock()?,
             false => held += 1,
@@ -162,14 +166,14 @@ mod tests {
     use super::*;
 
     const fn limits(max_running: u32, max_running_total: u32) -> QueueLimits {
-        QueueLimits { max_running, max_agents: 1, max_running_total }
+        QueueLimits { max_running, max_agents: 1, max_running_total, group: None }
     }
 
     #[test]
     fn no_more_slots_than_the_limit_are_given_and_a_dropped_slot_is_free() {
         let dir = tempfile::tempdir().unwrap();
         let (session, home) = (dir.path().join("s"), dir.path().join("h"));
-        let take = |limits| Slots::take(&session, &home, limits, Pool::Commands).unwrap();
+        let take = |limits| Slots::take(&session, &home, &limits, Pool::Commands).unwrap();
         let first = take(limits(2, 0)).unwrap();
         let second = take(limits(2, 0)).unwrap();
         assert!(take(limits(2, 0)).is_none());
@@ -180,9 +184,24 @@ mod tests {
     }
 
     #[test]
+    fn a_group_is_shared_by_all_sessions() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |group: &str| QueueLimits { group: SlotGroup::parse(group), ..limits(9, 0) };
+        let take = |session: &str, group: &str| {
+            Slots::take(&dir.path().join(session), dir.path(), &of(group), Pool::Commands).unwrap()
+        };
+        let first = take("s", "gpu=1").unwrap();
+        assert!(take("t", "gpu=1").is_none());
+        assert!(take("t", "disk=1").is_some(), "another group has slots of its own");
+        assert!(take("t", "gpu=2").is_some(), "the limit of the latest start applies");
+        drop(first);
+        assert!(take("t", "gpu=1").is_some());
+    }
+
+    #[test]
     fn agents_and_commands_do_not_take_each_others_slots() {
         let dir = tempfile::tempdir().unwrap();
-        let take = |pool| Slots::take(dir.path(), dir.path(), limits(1, 0), pool).unwrap();
+        let take = |pool| Slots::take(dir.path(), dir.path(), &limits(1, 0), pool).unwrap();
         let command = take(Pool::Commands).unwrap();
         let agent = take(Pool::Agents).unwrap();
         assert!(take(Pool::Commands).is_none() && take(Pool::Agents).is_none());
@@ -194,12 +213,12 @@ mod tests {
     #[test]
     fn a_slot_that_was_passed_on_is_marked_as_held_until_it_is_given_back() {
         let dir = tempfile::tempdir().unwrap();
-        let take = || Slots::take(dir.path(), dir.path(), limits(1, 0), Pool::Commands).unwrap().unwrap();
+        let take = || Slots::take(dir.path(), dir.path(), &limits(1, 0), Pool::Commands).unwrap().unwrap();
         assert!(take().were_given_back());
         assert!(take().were_given_back(), "the slot was taken but not passed on");
         assert_eq!(take().descriptors().len(), 1);
         assert!(!take().were_given_back());
-        fs::write(slot(dir.path(), 0, Pool::Commands), [SLOT_FREE]).unwrap();
+        fs::write(slot(dir.path(), 0, Pool::Commands.prefix()), [SLOT_FREE]).unwrap();
         assert!(take().were_given_back());
     }
 
@@ -208,7 +227,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("h");
         let take = |session: &str| {
-            Slots::take(&dir.path().join(session), &home, limits(1, 1), Pool::Commands).unwrap()
+            Slots::take(&dir.path().join(session), &home, &limits(1, 1), Pool::Commands).unwrap()
         };
         let first = take("a").unwrap();
         let refused = [take("b"), take("b")];
@@ -220,7 +239,7 @@ mod tests {
     #[test]
     fn tasks_started_under_a_higher_limit_count() {
         let dir = tempfile::tempdir().unwrap();
-        let take = |limit| Slots::take(dir.path(), dir.path(), limits(limit, 0), Pool::Commands).unwrap();
+        let take = |limit| Slots::take(dir.path(), dir.path(), &limits(limit, 0), Pool::Commands).unwrap();
         let mut many: Vec<_> = (0..4).map(|_| take(4).unwrap()).collect();
         drop(many.drain(..2));
         assert!(take(2).is_none(), "slots 2 and 3 are held");

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use mw_model::{
     CommandSpec, Dependency, EndWanted, EnvVar, Grant, Io, Lifetime, Place, RawText, ReadyWhen, Resources,
-    TaskGrant, millis,
+    SlotGroup, TaskGrant, millis,
 };
 
 use super::command::with_args;
@@ -147,6 +147,13 @@ impl TaskDraft {
     /// being run.
     pub fn after_end(mut self, task: &TaskHandle, end: EndWanted) -> Self {
         self.request.after.push(Dependency { id: task.id().clone(), end });
+        self
+    }
+
+    /// Runs at most this many tasks of a group at a time, over all sessions. A name has up to 40 ASCII letters, digits, `-`, `_` and
+    /// `.`.
+    pub fn group(mut self, name: impl Into<String>, most: u32) -> Self {
+        self.request.group = Some(SlotGroup { name: name.into(), max: most });
         self
     }
 

@@ -11,8 +11,13 @@ use crate::task::Task;
 
 impl Queue<'_> {
     /// Takes the slots for one more task of a session.
-    pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
-        if limits == QueueLimits::NONE {
+    pub(crate) fn take_slots(
+        &self,
+        session: &str,
+        pool: Pool,
+        limits: &QueueLimits,
+    ) -> Result<Option<Slots>> {
+        if *limits == QueueLimits::NONE {
             return Ok(Some(Slots::none()));
         }
         self.base.home.session(session).take_slots(&self.base.home.common_slots(), limits, pool)
@@ -20,9 +25,9 @@ impl Queue<'_> {
 
     /// Like [`Queue::take_slots`], for a task that runs already: waits for processes that only test a slot.
     pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
-        let limits = spec.queue.unwrap_or_else(|| self.base.settings.queue.limits());
+        let limits = spec.queue.clone().unwrap_or_else(|| self.base.settings.queue.limits());
         for _ in 0..20 {
-            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
+            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), &limits)? {
                 return Ok(Some(slots));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -32,10 +37,12 @@ impl Queue<'_> {
 
     /// Returns the limits of a queued task: those it was started with, regardless of the calling process.
     pub(super) fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
-        match task.queue {
+        match &task.queue {
             // Its later runs are in the background.
-            Some(QueueLimits::NONE) if task.state.run() > 1 => return Ok(self.base.settings.queue.limits()),
-            Some(limits) => return Ok(limits),
+            Some(limits) if *limits == QueueLimits::NONE && task.state.run() > 1 => {
+                return Ok(self.base.settings.queue.limits());
+            }
+            Some(limits) => return Ok(limits.clone()),
             None => {}
         }
         match self.base.home.task(&task.id).spec() {

@@ -119,10 +119,10 @@ impl Queue<'_> {
             let next = self.next_to_run(transaction, (session, pool), &mut search, picked)?;
             let slots = match &next {
                 Some(task) => {
-                    let slots = self.take_slots(session, pool, self.limits_of_waiting(task)?)?;
+                    let slots = self.take_slots(session, pool, &self.limits_of_waiting(task)?)?;
                     if slots.is_none() {
                         // A task with another limit may start before it.
-                        search.full.push(task.queue);
+                        search.full.push(task.queue.clone());
                         search.passed = 0;
                         continue;
                     }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use mw_model::wire::{JournalEntry, LOG_FILE};
-use mw_model::{TaskState, Timestamp};
+use mw_model::{SlotGroup, TaskState, Timestamp};
 
 use super::session_end::SessionEndAction;
 use crate::disk::slots::Pool;
@@ -22,6 +22,8 @@ pub enum QueueReason {
     SessionLimit(u32),
     /// So many tasks run, and more are not allowed.
     TotalLimit(u32),
+    /// So many tasks of its group run, and more are not allowed.
+    GroupLimit(SlotGroup),
     /// Nothing: it starts as soon as a process looks at the queue.
     Nothing,
 }
@@ -40,14 +42,19 @@ impl Queue<'_> {
         }
         let (limits, pool) = (self.limits_of_waiting(task)?, Pool::of(task.kind));
         let store = self.base.database.store()?;
-        if store.running(Some(&task.session), Some(pool))? >= pool.limit(limits) {
-            return Ok(QueueReason::SessionLimit(pool.limit(limits)));
+        if store.running(Some(&task.session), Some(pool))? >= pool.limit(&limits) {
+            return Ok(QueueReason::SessionLimit(pool.limit(&limits)));
         }
         let most = limits.max_running_total;
-        Ok(match most > 0 && store.running(None, None)? >= most {
-            true => QueueReason::TotalLimit(most),
-            false => QueueReason::Nothing,
-        })
+        if most > 0 && store.running(None, None)? >= most {
+            return Ok(QueueReason::TotalLimit(most));
+        }
+        match limits.group {
+            Some(group) if store.running_in_group(&group.name)? >= group.max => {
+                Ok(QueueReason::GroupLimit(group))
+            }
+            Some(_) | None => Ok(QueueReason::Nothing),
+        }
     }
 
     /// Adds to a task what it waits for.

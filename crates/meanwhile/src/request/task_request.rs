@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use mw_model::{
-    AgentSpec, CommandSpec, Dependency, Dialect, EnvVar, Io, Lifetime, Limits, Place, RawText, ReadyWhen,
-    TaskGrant, TaskKind,
+    AgentSpec, CommandSpec, Dependency, Dialect, EnvVar, Io, Lifetime, Limits, Place, QueueLimits, RawText,
+    ReadyWhen, SlotGroup, TaskGrant, TaskKind,
 };
 
 use super::approval::Approval;
-use crate::settings::AtCapacity;
+use crate::settings::{AtCapacity, Settings};
 
 /// What to do when a live task already has the requested name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub struct TaskRequest {
     pub batch: Option<String>,
     /// Tasks that must complete first.
     pub after: Vec<Dependency>,
+    /// The group whose slots it needs as well.
+    pub group: Option<SlotGroup>,
     /// The priority. Higher starts earlier.
     pub priority: i32,
     /// The readiness condition, if any.
@@ -111,6 +113,14 @@ impl TaskRequest {
         self.place = place;
     }
 
+    /// Returns the limits that apply to the task while it is queued.
+    pub(crate) fn queue_limits(&self, settings: &Settings) -> QueueLimits {
+        match self.uncounted {
+            true => QueueLimits::NONE,
+            false => QueueLimits { group: self.group.clone(), ..settings.queue.limits() },
+        }
+    }
+
     /// Returns a request for a command with the default limits. All fields can be changed before the start.
     #[must_use]
     pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
@@ -133,6 +143,7 @@ impl TaskRequest {
             lifetime: Lifetime::Session,
             batch: None,
             after: Vec::new(),
+            group: None,
             priority: 0,
             ready: None,
             progress_fd: false,

@@ -46,6 +46,12 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
             "close the quote, or escape it with a backslash",
         );
     }
+    if let Some(group) = request.group.as_ref().filter(|group| !group.is_valid()) {
+        return invalid(
+            &format!("the group {:?} with {} slots is not valid", group.name, group.max),
+            "use up to 40 letters, digits, -, _ and ., and from 1 to 10000 slots",
+        );
+    }
     if let Some(name) = &request.name {
         let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
         if odd {

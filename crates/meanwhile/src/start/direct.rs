@@ -103,9 +103,9 @@ impl Directories {
     /// Takes the slots of a task that may start now; `None` if it must be queued. A slot that was not given back may
     /// belong to a task that is still running.
     pub(super) fn free_slots(&self, request: &TaskRequest) -> Result<Option<Slots>> {
-        let (pool, limits) = (Pool::of(request.kind), self.settings.queue.limits());
+        let (pool, limits) = (Pool::of(request.kind), request.queue_limits(&self.settings));
         let session = self.home.session(&request.session);
-        let slots = session.take_slots(&self.home.common_slots(), limits, pool)?;
+        let slots = session.take_slots(&self.home.common_slots(), &limits, pool)?;
         Ok(slots.filter(|slots| slots.were_given_back() && !self.home.is_waiting_noted()))
     }
 

@@ -110,14 +110,14 @@ impl Starts<'_> {
         if request.uncounted {
             return Ok(PlaceAtOnce::Free(Slots::none()));
         }
-        let (pool, limits) = (Pool::of(request.kind), self.base.settings.queue.limits());
-        let take = || Queue::on(self.base).take_slots(&request.session, pool, limits);
+        let (pool, limits) = (Pool::of(request.kind), request.queue_limits(&self.base.settings));
+        let take = || Queue::on(self.base).take_slots(&request.session, pool, &limits);
         let mut slots = take()?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Another process may hold the slot just to test it, which happens only inside a transaction.
             slots = self.base.database.transact(|_| take())?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: pool.limit(limits) });
+                return Err(Error::AtCapacity { limit: pool.limit(&limits) });
             }
         }
         Ok(match slots {
@@ -200,7 +200,7 @@ impl Starts<'_> {
             let picked = Queue::on(self.base).pick(transaction, &request.session)?;
             let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
             if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-                return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
+                return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(&limits.limits()) });
             }
             Ok(picked)
         })

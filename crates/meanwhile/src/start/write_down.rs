@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::{
-    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, QueueLimits, RawText, RunOrigin, SESSION_VARIABLE, SPEC_VERSION,
+    EnvVar, PROGRESS_FD, PROGRESS_VARIABLE, RawText, RunOrigin, SESSION_VARIABLE, SPEC_VERSION,
     TASK_VARIABLE, TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp,
 };
 
@@ -147,7 +147,7 @@ impl Directories {
             after: request.after.clone(),
             priority: request.priority,
             rank: 0,
-            queue: Some(if request.uncounted { QueueLimits::NONE } else { self.settings.queue.limits() }),
+            queue: Some(request.queue_limits(&self.settings)),
             log_header: self.settings.log_header,
             hooks: Some(self.settings.hooks.any()),
             ready: request.ready.clone(),

@@ -250,7 +250,7 @@ impl Task {
             // Earlier builds numbered all tasks of a session together.
             handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
             foreground: spec.foreground,
-            queue: spec.queue,
+            queue: spec.queue.clone(),
             rank: spec.rank,
             priority: spec.priority,
             after: spec.after.clone(),

@@ -187,7 +187,7 @@ pub struct SessionBond {
 
 /// The concurrency limits in effect when a task was started. A queued task is subject to its own limits, regardless of
 /// the process that frees a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLimits {
     /// Maximum number of running commands in its session.
     pub max_running: u32,
@@ -195,11 +195,47 @@ pub struct QueueLimits {
     pub max_agents: u32,
     /// Maximum number of running tasks in all sessions; 0 = no limit.
     pub max_running_total: u32,
+    /// The group whose slots it needs as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<SlotGroup>,
 }
 
 impl QueueLimits {
     /// The limits of a task that takes no slot: a command in the foreground.
-    pub const NONE: Self = Self { max_running: u32::MAX, max_agents: u32::MAX, max_running_total: 0 };
+    pub const NONE: Self =
+        Self { max_running: u32::MAX, max_agents: u32::MAX, max_running_total: 0, group: None };
+}
+
+/// A group of tasks of all sessions, of which only so many may run at a time, such as those that use the GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotGroup {
+    /// The name.
+    pub name: String,
+    /// Maximum number of its tasks that run at a time.
+    pub max: u32,
+}
+
+impl SlotGroup {
+    /// The maximum number of slots.
+    const MOST: u32 = 10_000;
+    /// The maximum length of a name.
+    const LONGEST: usize = 40;
+
+    /// Reads `NAME=SLOTS`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (name, max) = text.split_once('=')?;
+        let group = Self { name: name.to_owned(), max: max.parse().ok()? };
+        group.is_valid().then_some(group)
+    }
+
+    /// Returns whether the name can be part of a file name, and the number of slots is in its range.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_name = (1..=Self::LONGEST).contains(&self.name.len()) && self.name.chars().all(fits);
+        is_name && (1..=Self::MOST).contains(&self.max)
+    }
 }
 
 /// A task as it was requested. The environment is stored only here.

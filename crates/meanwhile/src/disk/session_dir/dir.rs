@@ -37,7 +37,12 @@ impl SessionDir {
 
     /// Takes the slots that a task needs; `None` if a limit is reached. `common` is the directory of the slots over
     /// all sessions.
-    pub(crate) fn take_slots(&self, common: &Path, limits: QueueLimits, pool: Pool) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots(
+        &self,
+        common: &Path,
+        limits: &QueueLimits,
+        pool: Pool,
+    ) -> Result<Option<Slots>> {
         Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 

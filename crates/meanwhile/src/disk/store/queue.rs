@@ -50,6 +50,14 @@ impl Store {
         self.value(&sql, params![session, agents, json(&QueueLimits::NONE)?])
     }
 
+    /// Returns how many tasks of a group hold slots.
+    pub(crate) fn running_in_group(&self, name: &str) -> Result<u32, StoreError> {
+        let sql = format!(
+            "SELECT count(*) FROM tasks WHERE phase = {HOLDS_SLOT} AND json_extract(queue, '$.group.name') = ?1"
+        );
+        self.value(&sql, [name])
+    }
+
     /// Returns a task's position in its session's queue, from 1.
     pub(crate) fn queue_position(&self, task: &Task) -> Result<u32, StoreError> {
         self.value(&queue_position_sql(), params![task.session, task.priority, task.id.as_str()])
