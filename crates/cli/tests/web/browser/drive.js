@@ -75,6 +75,71 @@ const SCENARIOS = {
     await until("both are shown", async () => (await page.locator(".log").count()) === 2);
   },
 
+  async long({ page }) {
+    // Colours and letters of several bytes, so that characters and bytes differ; more lines than the page keeps.
+    const marks = { 7: " needle top", 130000: " needle middle", 259990: " needle end" };
+    const text = (at) => `\u001b[3${at % 7}m\u00fc\u00fc\u20ac ${String(at).padStart(6, "0")}\u001b(B\u001b[0m${marks[at] ?? ""}\n`;
+    fs.writeFileSync(path.join(work, "long"), Array.from({ length: 260_000 }, (_, at) => text(at + 1)).join(""));
+    const id = start("--cap", "0", "cat long");
+    await until("it has ended", () => status(id).status === "completed");
+    await page.goto(`${origin}/#/task/${id}`);
+    const log = page.locator(".log-scroll");
+    await page.locator(".log-line", { hasText: "260000" }).waitFor({ timeout: SOON });
+    /** The numbers of the lines that can be seen, which must follow each other. */
+    const seen = async () => {
+      const lines = await log.evaluate((scroller) => {
+        const { top, bottom } = scroller.getBoundingClientRect();
+        return [...scroller.querySelectorAll(".log-line")].filter((line) => line.getBoundingClientRect().bottom > top && line.getBoundingClientRect().top < bottom).map((line) => line.querySelector(".log-text").innerText.trim());
+      });
+      const numbers = lines.map((line) => Number(line.match(/^\u00fc\u00fc\u20ac (\d{6})( needle \w+)?$/)?.[1]));
+      // The first and the last line may be incomplete until the part with the rest of them is there.
+      if (Number.isNaN(numbers.at(-1))) numbers.pop();
+      if (Number.isNaN(numbers[0])) numbers.shift();
+      const gap = numbers.findIndex((number, at) => at > 0 && number !== numbers[at - 1] + 1);
+      assert.equal(gap, -1, `lines are missing or damaged: ${lines.slice(Math.max(0, gap - 2), gap + 2)}`);
+      return numbers;
+    };
+    const sees = (number) => until(`line ${number} is shown`, async () => (await seen()).includes(number));
+    // The user turns the wheel while the search reads what comes earlier.
+    let turns = true;
+    await log.hover();
+    const turning = (async () => {
+      while (turns) await page.mouse.wheel(0, -3000);
+    })();
+    const find = page.getByRole("searchbox", { name: "Search the log" });
+    await find.fill("needle");
+    await find.press("Enter");
+    await page.getByText("1 of 3 matches").waitFor({ timeout: SOON });
+    turns = false;
+    await turning;
+    await find.press("Shift+Enter");
+    for (const [number, line] of [[3, 259_990], [1, 7], [2, 130_000], [3, 259_990], [1, 7]]) {
+      await page.getByText(`${number} of 3 matches`).waitFor({ timeout: SOON });
+      await sees(line);
+      const marked = page.locator(".log-line.match");
+      assert.match(await marked.locator(".log-text").innerText(), new RegExp(`${String(line).padStart(6, "0")} needle`));
+      assert.equal(await marked.locator("mark").innerText(), "needle");
+      await find.press("Enter");
+    }
+    // From the middle to the end and back by scrolling: nothing is missing where parts meet.
+    await page.getByText("2 of 3 matches").waitFor({ timeout: SOON });
+    await sees(130_000);
+    const scroll = (to) => log.evaluate((scroller, where) => { scroller.scrollTop = where === "end" ? scroller.scrollHeight : 0; }, to);
+    for (const [to, line] of [["end", 260_000], ["start", 1], ["end", 260_000]]) {
+      await until(`line ${line} is reached`, async () => {
+        await scroll(to);
+        return (await seen()).includes(line);
+      });
+    }
+    await find.fill("/00000[12]\\b/");
+    await find.press("Enter");
+    await page.getByText("1 of 2 matches").waitFor({ timeout: SOON });
+    await sees(1);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("G");
+    await sees(260_000);
+  },
+
   async kill({ page }) {
     const id = start("--name", "victim", "sleep 600 & wait");
     await page.goto(`${origin}/#/task/${id}`);
