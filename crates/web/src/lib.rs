@@ -13,6 +13,7 @@
 pub mod api;
 pub mod guard;
 pub mod page;
+mod problem;
 pub mod serve;
 
 pub use api::{AgentInfo, AllowAlways, Api, Options};

@@ -59,13 +59,15 @@ impl Served {
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[Header<'_>], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
+        let length = body.len().to_string();
         let usual = [
             ("Host", self.address.as_str()),
             ("Authorization", "Bearer a-token-for-tests"),
             ("Connection", "close"),
+            ("Content-Length", length.as_str()),
         ];
         let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
         for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
             if !value.is_empty() {
                 head.push_str(&format!("{name}: {value}\r\n"));
