@@ -27,6 +27,7 @@ files! {
     "format.js",
     "index.html",
     "live.js",
+    "parts/actions.js",
     "parts/ansi.js",
     "parts/dialog.js",
     "parts/line-view.js",

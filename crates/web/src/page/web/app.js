@@ -74,8 +74,9 @@ addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.matches?.("input, select")) event.target.blur();
     return;
   }
-  const isPressable = event.target.matches?.("button, a, summary");
-  if (isPressable && (event.key === "Enter" || event.key === " ")) return;
+  // A link follows Enter only; Space on it would scroll.
+  if (event.key === "Enter" && event.target.matches?.("button, a, summary")) return;
+  if (event.key === " " && event.target.matches?.("button, summary")) return;
   const act = current?.keys[event.key] ?? GLOBAL_KEYS[event.key];
   if (!act) return;
   event.preventDefault();

@@ -7,7 +7,7 @@ import { live } from "../live.js";
 import { LogPane } from "../parts/log.js";
 import { sparkline } from "../parts/sparkline.js";
 import { waterfall } from "../parts/waterfall.js";
-import { change, copy, receiptWords, typeTo } from "./board.js";
+import { change, copy, receiptWords, typeTo } from "../parts/actions.js";
 
 const STREAMS = ["both", "stdout", "stderr", "split"];
 
@@ -37,9 +37,11 @@ export function open(main, { argument: id, parameters, signal }) {
   };
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the task" });
   const body = h("div", { class: "task-body", role: "tabpanel", "aria-label": "Part of the task" });
-  fill(main, h("header", { class: "task-head" },
+  // Hidden until the task is known.
+  const head = h("header", { class: "task-head", hidden: true },
     h("div", { class: "task-title" }, h("a", { class: "back", href: "#/", "aria-label": "Back to the board" }, "\u2190"), signElement, title, state, time, h("span", { class: "grow" }), Object.values(buttons)),
-    command, h("div", { class: "meta-line" }, meta, meters)), tabs, body);
+    command, h("div", { class: "meta-line" }, meta, meters));
+  fill(main, head, tabs, body);
 
   const act = async (what) => {
     const done = await change(what, [task]);
@@ -209,6 +211,7 @@ export function open(main, { argument: id, parameters, signal }) {
 
   // The head.
   function drawHead() {
+    head.hidden = tabs.hidden = false;
     const [words, line] = label(task);
     signElement.textContent = sign(task);
     signElement.dataset.tone = tone(task);
@@ -242,9 +245,12 @@ export function open(main, { argument: id, parameters, signal }) {
       if (isFirst || tab === "log" || tab === "transcript") drawBody(false);
     } catch (error) {
       if (signal.aborted) return;
+      // Only a task that is gone is replaced; others stay while the server is away.
+      if (error.status !== 404) return task ? undefined : fill(body, h("p", { class: "nothing" }, error.message));
       closePanes();
       task = null;
-      fill(body, h("p", { class: "nothing" }, error.message));
+      head.hidden = tabs.hidden = true;
+      fill(body, h("div", { class: "nothing" }, h("p", { class: "big" }, `There is no task ${id}.`), h("p", {}, "It may have been removed."), h("p", {}, h("a", { class: "button", href: "#/" }, "Back to the board"))));
     }
   }
   const refresh = throttled(700, load);
