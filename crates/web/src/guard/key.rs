@@ -50,7 +50,8 @@ impl Key {
 /// Creates a file with a new key. The file appears with its content, because another server may read it at once. One that
 /// another server has created meanwhile stays.
 fn create(path: &Path) -> io::Result<()> {
-    let beside = path.with_extension(format!("new-{}", Token::random()?.as_str()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", Token::random()?.as_str()));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
     let linked = file.write_all(&random()?).and_then(|()| file.sync_all()).and_then(|()| {
         fs::hard_link(&beside, path).or_else(|error| match error.kind() {

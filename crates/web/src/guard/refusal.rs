@@ -42,9 +42,9 @@ impl RequestRefusal {
             Self::ForeignPage => (
                 StatusCode::FORBIDDEN,
                 "foreign_page",
-                "a browser may change something only from a page of this server: \
-                 the header X-Meanwhile is missing, or another page sent the request",
-                "",
+                "a browser gets data only on the page of this server: \
+                 the header X-Meanwhile is missing or wrong, or another page sent the request",
+                "open the link that mw serve has printed, to sign in again",
             ),
         };
         Problem::new(status, code, detail).with_hint(hint)

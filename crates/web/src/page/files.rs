@@ -37,6 +37,7 @@ files! {
     "parts/log.js",
     "parts/sparkline.js",
     "parts/waterfall.js",
+    "signed-in.js",
     "theme.js",
     "views/approvals.js",
     "views/board.js",

@@ -282,7 +282,15 @@ const SCENARIOS = {
     // A page of another origin cannot change or read anything, also with the cookie of a signed-in browser.
     const signedIn = await browser.newContext();
     const own = await signedIn.newPage();
-    await own.goto(origin);
+    await own.goto(link);
+    await own.waitForURL(`${origin}/`);
+    await until("it is connected", async () => (await own.locator("#connection").innerText()) === "connected");
+    // The cookie alone, which servers on other ports of this machine get, opens no data.
+    assert.equal((await signedIn.request.get(`${origin}/`)).status(), 200);
+    for (const path of ["tasks", "events", "approvals", "metrics"]) assert.equal((await signedIn.request.get(`${origin}/api/v1/${path}`)).status(), 403, path);
+    await own.evaluate(() => localStorage.removeItem("key"));
+    await own.reload();
+    await own.getByText("This browser is no longer signed in.").waitFor({ timeout: SOON });
     const foreign = await own.evaluate(async (target) => {
       const sent = (options) => fetch(`${target}/api/v1/tasks/clear`, { method: "POST", body: "{\"ended\":true}", credentials: "include", ...options }).then((answer) => answer.status, () => "refused");
       return [await sent({}), await sent({ mode: "no-cors" })];

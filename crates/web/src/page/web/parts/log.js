@@ -1,6 +1,6 @@
 // The log of a task: a part of it that moves and grows, followed at its end unless the user looks at something else.
 
-import { get, streamUrl } from "../api.js";
+import { EventStream, get } from "../api.js";
 import { h, setText } from "../dom.js";
 import { bytes } from "../format.js";
 import { LineView } from "./line-view.js";
@@ -87,19 +87,16 @@ export class LogPane {
   }
 
   #connect(offset) {
-    const source = new EventSource(streamUrl(`${this.#path}/stream`, { ...this.#selection, offset }));
-    this.#source = source;
-    const on = (name, work) => source.addEventListener(name, (event) => { if (this.#source === source) work(event); });
-    on("log", (event) => this.#append(JSON.parse(event.data)));
-    on("end", () => {
-      this.#isOver = true;
-      source.close();
-      this.#draw();
-    });
-    on("error", () => {
-      source.close();
+    this.#source?.close();
+    this.#source = new EventStream(`${this.#path}/stream`, { ...this.#selection, offset }, {
+      log: (part) => this.#append(part),
+      end: () => {
+        this.#isOver = true;
+        this.#source.close();
+        this.#draw();
+      },
       // The connection of the page tells whether the server is there; the log continues where it was.
-      this.timer = setTimeout(() => this.#connect(this.#next), 1500);
+      lost: () => { this.timer = setTimeout(() => this.#connect(this.#next), 1500); },
     });
   }
 
