@@ -93,6 +93,36 @@ fn pieces(reply: &ReadReply) -> Vec<LogPiece> {
     stretches.into_iter().map(decoded).collect()
 }
 
+/// Leaves the bytes of an incomplete last character for the next read, which may have the rest of it.
+fn leave_begin_of_character(reply: &mut ReadReply) {
+    let Some(Piece::Stdout(bytes) | Piece::Stderr(bytes)) = reply.pieces.last_mut() else { return };
+    let (end, last) = (bytes.len(), bytes.len().saturating_sub(3));
+    let begin = bytes[last..].iter().rposition(|byte| *byte >= 0b1100_0000).map_or(end, |at| last + at);
+    let is_cut = bytes.get(begin).is_some_and(|first| first.leading_ones() as usize > end - begin);
+    let is_all = begin == 0 && reply.pieces.len() == 1;
+    // A limit that is smaller than one character must not stop the reader for ever. The rest cannot come after the end.
+    if !is_cut || reply.eof || (is_all && reply.left > 0) {
+        return;
+    }
+    reply.next_offset -= (end - begin) as u64;
+    if begin == 0 {
+        reply.pieces.pop();
+    } else if let Some(Piece::Stdout(bytes) | Piece::Stderr(bytes)) = reply.pieces.last_mut() {
+        bytes.truncate(begin);
+    }
+}
+
+/// Leaves out the bytes with which a part begins inside a character. The part before it has them.
+fn skip_rest_of_character(reply: &mut ReadReply) {
+    if let (1.., Some(Piece::Stdout(bytes) | Piece::Stderr(bytes))) = (reply.offset, reply.pieces.first_mut())
+    {
+        let is_rest = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+        let rest = bytes.iter().take(3).take_while(is_rest).count();
+        bytes.drain(..rest);
+        reply.offset += rest as u64;
+    }
+}
+
 impl LogChunk {
     /// Creates a part of this text, which is all that was read of a stream.
     #[must_use]
@@ -133,12 +163,12 @@ impl LogChunk {
 }
 
 impl Desk {
-    /// Reads a part of a log.
+    /// Reads a part of a log. It begins with a whole character, so its offset may be higher than requested.
     ///
     /// # Errors
     /// Fails if there is no such task, or its log cannot be read.
     pub fn read_log(&self, target: &LogTarget, part: LogPart) -> Result<LogChunk> {
-        self.reply(target, part, STRETCH).map(|reply| LogChunk::of(&reply, 0))
+        self.read_some_log(target, part, STRETCH)
     }
 
     /// Reads a part of a log, at most this many bytes.
@@ -146,7 +176,9 @@ impl Desk {
     /// # Errors
     /// As [`Desk::read_log`].
     pub fn read_some_log(&self, target: &LogTarget, part: LogPart, most: u64) -> Result<LogChunk> {
-        self.reply(target, part, most).map(|reply| LogChunk::of(&reply, 0))
+        let mut reply = self.reply(target, part, most)?;
+        skip_rest_of_character(&mut reply);
+        Ok(LogChunk::of(&reply, 0))
     }
 
     fn reply(&self, target: &LogTarget, part: LogPart, most: u64) -> Result<ReadReply> {
@@ -166,7 +198,10 @@ impl Desk {
             run: Some(target.run),
             ..ReadRequest::default()
         };
-        self.with(|runtime| runtime.reader().read_shown(&target.id, &self.scope(), &request))
+        let mut reply =
+            self.with(|runtime| runtime.reader().read_shown(&target.id, &self.scope(), &request))?;
+        leave_begin_of_character(&mut reply);
+        Ok(reply)
     }
 
     /// Searches a log.

@@ -30,9 +30,10 @@ impl Request<'_> {
     pub fn send(&self, mut stream: TcpStream) -> TcpStream {
         stream.set_read_timeout(Some(SOON)).expect("a socket takes a time limit");
         let given = |name: &str| self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        let usual = self.usual.iter().filter(|(name, _)| !given(name));
-        let mut head =
-            format!("{} {} HTTP/1.1\r\nContent-Length: {}\r\n", self.method, self.path, self.body.len());
+        let length = self.body.len().to_string();
+        let length = [("Content-Length", length.as_str())];
+        let usual = self.usual.iter().chain(&length).filter(|(name, _)| !given(name));
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in usual.chain(self.headers).filter(|(_, value)| !value.is_empty()) {
             head.push_str(&format!("{name}: {value}\r\n"));
         }

@@ -13,6 +13,7 @@
 pub mod api;
 pub mod guard;
 pub mod page;
+mod problem;
 pub mod serve;
 
 pub use api::{AddRule, AgentInfo, AllowAlways, Api, Options};

@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 use mw_testkit::{Home, SOON, children, need_program, wait_until};
+use serde_json::Value;
 
 use crate::home;
 
@@ -189,5 +190,13 @@ fn a_database_truncated_under_an_open_process_is_rebuilt() {
     database.set_len(0).unwrap();
     assert_eq!(home.list().len(), 1);
     assert_eq!(set_aside(&home).len(), 1);
+    // The watch goes on with the new database, because events are numbered above all earlier ones.
+    let later = home.start("exit 0");
+    wait_until(SOON, "the watch prints later events", || {
+        let is_wanted = |event: &Value| event["task"] == later.as_str() && event["event"] == "ended";
+        watch.json_lines().into_iter().find(is_wanted)
+    });
+    let seqs: Vec<_> = watch.json_lines().iter().map(|event| event["seq"].as_i64().unwrap()).collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
     let _ = watch.kill();
 }

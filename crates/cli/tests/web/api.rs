@@ -195,11 +195,18 @@ fn errors_are_problems_with_codes_and_hints() {
         ("GET", "/tasks/bash-nothere1", "", 404, "not_found"),
         ("GET", "/tasks?limit=x", "", 400, "invalid"),
         ("GET", "/tasks?status=odd", "", 400, "invalid"),
+        ("GET", "/tasks?limit=1001", "", 400, "invalid"),
+        ("GET", "/events/list?limit=1001", "", 400, "invalid"),
+        ("GET", "/approvals?history=true&limit=501", "", 400, "invalid"),
+        ("GET", "/traces?limit=201", "", 400, "invalid"),
+        ("GET", "/timeline?hours=NaN", "", 400, "invalid"),
         ("GET", "/nothing", "", 404, "no_route"),
         ("DELETE", "/tasks", "", 405, "no_method"),
         ("POST", "/tasks", "{", 400, "invalid"),
         ("POST", "/tasks", "{\"command\":\"true\",\"comand\":1}", 400, "invalid"),
         ("POST", "/tasks", "{}", 400, "invalid"),
+        ("POST", "/tasks", "{\"command\":\"true\",\"env\":{\"A=B\":\"c\"}}", 400, "invalid"),
+        ("POST", "/wait", "{\"ids\":[\"x\"],\"timeout_ms\":600001}", 400, "invalid"),
         ("POST", "/tasks", "{\"command\":\"true\",\"cwd\":\"here\"}", 400, "invalid"),
         ("POST", "/tasks/kill", "{\"ids\":[]}", 400, "invalid"),
         ("POST", "/approvals/ask-nothere1/approve", "", 404, "no_proposal"),
@@ -210,7 +217,18 @@ fn errors_are_problems_with_codes_and_hints() {
     assert_eq!(problem("GET", &format!("/tasks/{id}/output?run=9"), "").0, 400);
     assert_eq!(problem("GET", &format!("/tasks/{id}/output/search?pattern=("), "").0, 400);
     let large = served.post("/tasks", &json!({"command": "x".repeat(5 << 20)}));
-    assert_eq!(large.status, 413);
+    assert!(large.status == 413 && large.json()["code"] == "too_large");
+    // A body that announces too much is refused before it comes.
+    let announced = served.ask("POST", "/api/v1/tasks", &[("Content-Length", "99999999999")], "");
+    assert_eq!(announced.status, 413);
+    let refused = |headers: &[(&str, &str)]| {
+        let answer = served.ask("POST", "/api/v1/tasks", headers, "{}");
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"));
+        (answer.status, answer.json()["code"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(refused(&[("Authorization", "Bearer wrong")]), (401, "no_token".to_owned()));
+    assert_eq!(refused(&[("Host", "evil.example")]), (403, "foreign_host".to_owned()));
+    assert_eq!(refused(&[("Origin", "https://evil.example")]), (403, "foreign_origin".to_owned()));
 }
 
 #[test]

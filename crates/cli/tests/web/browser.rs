@@ -60,6 +60,11 @@ fn a_log_is_shown_live_with_colours_and_searched() {
 }
 
 #[test]
+fn a_long_log_is_searched_and_scrolled_without_a_gap() {
+    scenario("long");
+}
+
+#[test]
 fn a_task_is_killed_after_a_question() {
     scenario("kill");
 }

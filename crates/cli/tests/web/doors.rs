@@ -40,7 +40,7 @@ fn nothing_is_served_without_a_token_or_a_cookie() {
 fn the_link_signs_a_browser_in_once_and_the_next_link_is_printed() {
     let home = home();
     let served = Served::new(&home);
-    let cookie = served.sign_in();
+    let (cookie, _) = served.sign_in();
     let page = served.ask("GET", "/", &[("Authorization", ""), ("Cookie", &cookie)], "");
     assert!(page.status == 200 && page.body.contains("<title>meanwhile</title>"), "{}", page.head);
     let policy = page.header("content-security-policy").unwrap();
@@ -62,7 +62,7 @@ fn the_link_signs_a_browser_in_once_and_the_next_link_is_printed() {
 fn a_cookie_outlives_the_server_but_not_its_port_or_key() {
     let home = home();
     let served = Served::new(&home);
-    let (cookie, port) = (served.sign_in(), served.port().to_owned());
+    let ((cookie, _), port) = (served.sign_in(), served.port().to_owned());
     served.running.signal(rustix::process::Signal::TERM);
     assert_eq!(served.running.wait().code, Some(0));
     let with =
@@ -81,10 +81,10 @@ fn a_cookie_outlives_the_server_but_not_its_port_or_key() {
 fn requests_of_foreign_hosts_and_origins_are_refused() {
     let home = home();
     let served = Served::new(&home);
-    let cookie = served.sign_in();
+    let (cookie, key) = served.sign_in();
     let own = format!("http://{}", served.address);
     let ask = |method, headers: &[(&str, &str)], path| {
-        let usual = [("Authorization", ""), ("Cookie", cookie.as_str()), ("X-Meanwhile", "1")];
+        let usual = [("Authorization", ""), ("Cookie", cookie.as_str()), ("X-Meanwhile", key.as_str())];
         let rest: Vec<_> = usual
             .iter()
             .filter(|(name, _)| !headers.iter().any(|(other, _)| other == name))
@@ -105,7 +105,12 @@ fn requests_of_foreign_hosts_and_origins_are_refused() {
         assert_eq!(ask("POST", &[foreign], clear), 403, "{foreign:?}");
         assert_eq!(ask("GET", &[foreign], "/api/v1/tasks"), 403, "{foreign:?}");
     }
-    assert_eq!(ask("POST", &[("X-Meanwhile", "")], clear), 403, "a form of another page has no such header");
+    // A server on another port of this machine gets the cookie, but not the key.
+    for wrong in ["", "1", cookie.split_once('=').unwrap().1] {
+        assert_eq!(ask("POST", &[("X-Meanwhile", wrong)], clear), 403, "{wrong}");
+        assert_eq!(ask("GET", &[("X-Meanwhile", wrong)], "/api/v1/tasks"), 403, "{wrong}");
+        assert_eq!(ask("POST", &[("X-Meanwhile", wrong)], "/mcp"), 403, "{wrong}");
+    }
     assert_eq!(ask("POST", &[("Origin", &own), ("Sec-Fetch-Site", "same-origin")], clear), 200);
 }
 

@@ -6,6 +6,7 @@ mod api;
 mod approvals;
 mod browser;
 mod doors;
+mod fuzz;
 mod load;
 mod serve;
 mod streams;

@@ -78,12 +78,14 @@ impl Served {
         Events(BufReader::new(stream))
     }
 
-    /// Uses the link; returns the cookie.
-    pub(crate) fn sign_in(&self) -> String {
+    /// Uses the link; returns the cookie and the page key.
+    pub(crate) fn sign_in(&self) -> (String, String) {
         let path = self.link.strip_prefix(&format!("http://{}", self.address)).unwrap();
         let signed_in = self.ask("GET", path, &[("Authorization", "")], "");
         assert_eq!(signed_in.status, 200, "{}", signed_in.head);
-        signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+        let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        let (_, key) = signed_in.body.split_once("name=\"page-key\" content=\"").unwrap();
+        (cookie, key.split('"').next().unwrap().to_owned())
     }
 }
 

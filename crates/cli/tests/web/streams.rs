@@ -1,5 +1,7 @@
 //! Events and logs as they happen.
 
+use std::fs::OpenOptions;
+
 use mw_testkit::{SOON, wait_until};
 use serde_json::json;
 
@@ -29,6 +31,35 @@ fn events_are_sent_as_they_happen_and_resumed_after_an_interruption() {
     }
     let listed = served.get("/events/list?after=0")["events"].as_array().unwrap().len();
     assert_eq!(listed, seen.len());
+}
+
+/// The database is rebuilt while a page is open, and again while it is away.
+#[test]
+fn events_go_on_after_the_database_was_rebuilt() {
+    let home = home();
+    let served = Served::new(&home);
+    let mut events = served.follow("/events", &[]);
+    events.until("hello");
+    let until_ended = |events: &mut Events, id: &str| loop {
+        let (seq, row) = events.until("task");
+        if row["task"] == id && row["event"] == "ended" {
+            return seq.unwrap().parse::<i64>().unwrap();
+        }
+    };
+    let first = home.start("exit 0");
+    let mut last = until_ended(&mut events, &first);
+    for _ in 0..2 {
+        home.until_settled(home.list()[0]["id"].as_str().unwrap());
+        OpenOptions::new().write(true).open(home.state().join("meanwhile.db")).unwrap().set_len(0).unwrap();
+        let later = home.start("exit 0");
+        let seq = until_ended(&mut events, &later);
+        assert!(seq > last, "{seq} follows {last}");
+        let mut again = served.follow("/events", &[("Last-Event-ID", &last.to_string())]);
+        // The end may have been written to the old database, too; then it is repeated with a higher number.
+        let repeated = until_ended(&mut again, &later);
+        assert!(repeated >= seq, "{repeated} is {seq}");
+        last = repeated;
+    }
 }
 
 #[test]

@@ -90,6 +90,59 @@ fn a_long_log_is_read_backward_and_forward_without_a_gap() {
 }
 
 #[test]
+fn a_log_is_read_in_whole_characters_from_any_offset() {
+    let place = Place::new();
+    let task = place.ended("i=0; while [ $i -lt 100 ]; do i=$((i+1)); printf 'ü€😀'; done");
+    let whole = "ü€😀".repeat(100);
+    let apart = LogTarget { stream: StreamChoice::Apart, ..log_of(&task) };
+    for (log, most) in
+        [4, 5, 7, 64].into_iter().flat_map(|most| [(log_of(&task), most), (apart.clone(), most)])
+    {
+        let read = |part| place.desk.read_some_log(&log, part, most).unwrap();
+        let (mut forward, mut next) = (String::new(), 0);
+        while (next as usize) < whole.len() {
+            let chunk = read(LogPart::From(next));
+            assert!(chunk.next > next, "{most}: nothing is read from {next}");
+            forward.push_str(&chunk.text());
+            next = chunk.next;
+        }
+        assert!(forward == whole, "{most}: {forward}");
+        let mut first = read(LogPart::End);
+        let mut text = first.text();
+        while first.has_earlier {
+            let before = read(LogPart::Before(first.offset));
+            assert_eq!(before.next, first.offset, "{most}: there is a gap before {}", first.offset);
+            text.insert_str(0, &before.text());
+            first = before;
+        }
+        assert!(text == whole, "{most}: {text}");
+    }
+    for offset in 0..9 {
+        let read = place.desk.read_log(&log_of(&task), LogPart::From(offset)).unwrap();
+        assert_eq!(read.text(), whole[read.offset as usize..], "{offset}");
+    }
+}
+
+#[test]
+fn a_character_that_is_printed_in_two_parts_is_shown_once_it_is_complete() {
+    let place = Place::new();
+    let script = format!("printf 'a\\342'; {}; printf '\\202\\254\\303'", gate("gate"));
+    let task = place.home.start(&script);
+    place.home.until_logged(&task, "a");
+    let target = LogTarget { stream: StreamChoice::Apart, ..log_of(&task) };
+    let mut log = place.desk.follow_log(target).unwrap();
+    let first = chunk(next(&mut log));
+    assert_eq!((first.text().as_str(), first.next), ("a", 1));
+    assert_eq!(log.read().unwrap(), FollowStep::Nothing);
+    place.home.open("gate");
+    let mut text = String::new();
+    while let FollowStep::Chunk(chunk) = next(&mut log) {
+        text.push_str(&chunk.text());
+    }
+    assert_eq!(text, "€\u{fffd}", "what is incomplete at the end is shown");
+}
+
+#[test]
 fn a_follower_that_is_far_behind_reports_the_skipped_bytes() {
     const LAST: u64 = 600_000;
     let place = Place::new();

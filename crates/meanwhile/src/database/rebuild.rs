@@ -12,7 +12,14 @@ use crate::error::{Error, Result};
 impl Database {
     /// Fills the database on disk from the task directories.
     pub(crate) fn rebuild(&self, transaction: &Transaction<'_>) -> Result<()> {
+        self.renumber_events(transaction)?;
         rebuild(&self.home, transaction)?.iter().try_for_each(|id| self.note_arrival(id))
+    }
+
+    /// Numbers further events above all that the lost database may have used: readers keep their position in the stream,
+    /// and would not see events below it. No database has had an event per microsecond since 1970.
+    pub(super) fn renumber_events(&self, transaction: &Transaction<'_>) -> Result<()> {
+        Ok(transaction.number_events_after(self.clock.now().as_micros())?)
     }
 
     /// Builds a temporary database of this process from the task directories. The list does not change.

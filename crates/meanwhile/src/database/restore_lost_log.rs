@@ -50,6 +50,7 @@ impl Database {
     /// from an earlier run, are put on the list of arrivals. Ends that were already delivered are not delivered again.
     pub(crate) fn mend(&self, store: &Store, doubt: LogLoss) -> Result<()> {
         let transaction = store.begin()?;
+        self.renumber_events(&transaction)?;
         let known: HashMap<TaskId, Outline> = transaction.outlines()?.into_iter().collect();
         let on_disk: HashSet<TaskId> = self.home.task_ids()?.into_iter().collect();
         let mut arriving = Vec::new();

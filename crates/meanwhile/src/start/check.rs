@@ -38,6 +38,13 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
             "remove it: programs cannot receive NUL bytes",
         );
     }
+    let is_odd = |name: &[u8]| name.is_empty() || name.contains(&b'=');
+    if let Some(odd) = request.env.iter().find(|var| is_odd(var.name.as_bytes())) {
+        return invalid(
+            &format!("{:?} is not the name of a variable", odd.name.to_lossy()),
+            "a name is not empty and has no =",
+        );
+    }
     if let CommandSpec::Shell { script, .. } = &request.command
         && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
     {

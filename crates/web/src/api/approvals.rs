@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::json as value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Id, Json, Params};
-use super::problem::Problem;
+use super::extract::{Id, Json, Params, in_range};
 use super::reply::{Reply, json, sent};
 use super::state::Api;
 use super::task_changes::Done;
+use crate::problem::Problem;
 
 /// The maximum number of earlier requests of one page.
 const MOST: u32 = 500;
@@ -96,9 +96,10 @@ struct Approval {
     (status = 200, description = "The requests", body = Approvals),
     (status = "4XX", description = "Invalid parameters", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn list(State(api): State<Arc<Api>>, Params(params): Params<ListParams>) -> Reply {
+    let limit = in_range("limit", params.limit, 0..=MOST)?;
     let read = api.read(move |api| {
         let approvals = match params.history {
-            true => api.desk.earlier_approvals(params.limit.min(MOST))?,
+            true => api.desk.earlier_approvals(limit)?,
             false => api.desk.approvals()?,
         };
         json(&value!({ "approvals": approvals }))

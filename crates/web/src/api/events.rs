@@ -18,10 +18,10 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use utoipa::IntoParams;
 
 use super::event_stream::{frame, response};
-use super::extract::Params;
-use super::problem::Problem;
+use super::extract::{Params, in_range};
 use super::reply::{Reply, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// How many frames a slow viewer may be behind before it reads from the database again.
 const BACKLOG: usize = 256;
@@ -141,9 +141,10 @@ struct EventPage {
     (status = 200, description = "The events", body = EventPage),
     (status = "4XX", description = "Invalid parameters", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn list(State(api): State<Arc<Api>>, Params(params): Params<EventParams>) -> Reply {
+    let limit = in_range("limit", params.limit, 0..=MOST)?;
     let read = api.read(move |api| {
         let last = api.desk.last_event()?;
-        let events = api.desk.events_after(params.after, params.limit.min(MOST))?;
+        let events = api.desk.events_after(params.after, limit)?;
         json(&value!({"events": events, "last": last}))
     });
     read.await.map(sent)

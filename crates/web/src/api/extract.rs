@@ -1,12 +1,15 @@
 //! Parameters and bodies of requests, with errors as problems.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// The parameters of a request.
 pub(super) struct Params<T>(pub(super) T);
@@ -30,6 +33,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
         let read = Path::<String>::from_request_parts(parts, state).await;
         read.map(|Path(id)| Self(id)).map_err(|error| Problem::invalid(error.body_text()))
     }
+}
+
+/// Refuses a parameter that is not in its range.
+pub(super) fn in_range<T: PartialOrd + Display>(
+    name: &str,
+    given: T,
+    range: RangeInclusive<T>,
+) -> Result<T, Problem> {
+    if range.contains(&given) {
+        return Ok(given);
+    }
+    Err(Problem::invalid(format!("{name} is {given}, but must be from {} to {}", range.start(), range.end())))
 }
 
 /// The JSON body of a request. An absent body is an empty object.

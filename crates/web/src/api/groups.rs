@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Id, Params};
-use super::problem::Problem;
+use super::extract::{Id, Params, in_range};
 use super::reply::{Reply, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// The maximum number of traces of one page.
 const MOST_TRACES: u32 = 200;
@@ -157,7 +157,7 @@ struct Trace {
     (status = 200, description = "The traces", body = TraceList),
     (status = "4XX", description = "Invalid parameters", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn traces(State(api): State<Arc<Api>>, Params(params): Params<TraceParams>) -> Reply {
-    let limit = params.limit.min(MOST_TRACES);
+    let limit = in_range("limit", params.limit, 0..=MOST_TRACES)?;
     api.read(move |api| json(&value!({ "traces": api.desk.traces(limit)? }))).await.map(sent)
 }
 

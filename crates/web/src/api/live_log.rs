@@ -25,8 +25,8 @@ use utoipa::IntoParams;
 use super::event_stream::{frame, response};
 use super::extract::{Id, Params};
 use super::output::{OutputReply, Stream as LogStreams};
-use super::problem::Problem;
 use super::state::Api;
+use crate::problem::Problem;
 
 /// Maximum size of a part.
 const PART: u64 = 64 << 10;
@@ -126,6 +126,7 @@ fn frame_of(chunk: LogChunk) -> Bytes {
 pub(super) struct FollowParams {
     /// The streams.
     #[serde(default)]
+    #[param(inline)]
     stream: LogStreams,
     /// The run [default: the last].
     #[param(minimum = 1)]

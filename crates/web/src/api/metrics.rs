@@ -13,9 +13,9 @@ use mw_desk::query::TaskListQuery;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::Problem;
 use super::reply::{Reply, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// Figures of the home.
 #[derive(Serialize, ToSchema)]

@@ -18,7 +18,6 @@ mod groups;
 mod live_log;
 mod metrics;
 mod output;
-mod problem;
 mod reply;
 mod routes;
 mod state;

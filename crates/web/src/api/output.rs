@@ -8,15 +8,17 @@ use mw_desk::log_window::{LogPart, LogPiece, LogTarget};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Id, Params};
-use super::problem::Problem;
+use super::extract::{Id, Params, in_range};
 use super::reply::{Reply, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// The maximum number of bytes of one reply.
 const MOST_BYTES: u64 = 1 << 20;
 /// The maximum number of matches of one reply.
 const MOST_MATCHES: usize = 1000;
+/// The maximum number of lines around a match.
+const MOST_CONTEXT: usize = 20;
 
 /// The streams to read.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
@@ -47,6 +49,7 @@ impl Stream {
 pub(super) struct ReadParams {
     /// The streams.
     #[serde(default)]
+    #[param(inline)]
     stream: Stream,
     /// The run [default: the last].
     #[param(minimum = 1)]
@@ -127,11 +130,16 @@ impl From<mw_desk::log_window::LogChunk> for OutputReply {
     }
 }
 
+/// Refuses run 0; the first run is 1.
+fn run_number(given: Option<u32>) -> Result<Option<u32>, Problem> {
+    given.map(|run| in_range("run", run, 1..=u32::MAX)).transpose()
+}
+
 impl Api {
     /// Returns the log of a run, which is the last one unless it is given.
     pub(super) fn log(&self, id: &str, run: Option<u32>, stream: Stream) -> Result<LogTarget, Problem> {
         let task = self.desk.task(id)?;
-        let run = run.unwrap_or_else(|| task.state.run()).max(1);
+        let run = run_number(run)?.unwrap_or_else(|| task.state.run().max(1));
         Ok(LogTarget { id: task.id.to_string(), run, stream: stream.choice() })
     }
 }
@@ -146,7 +154,7 @@ pub(super) async fn read(
     Params(params): Params<ReadParams>,
 ) -> Reply {
     let part = params.part()?;
-    let most = params.max_bytes.clamp(1, MOST_BYTES);
+    let most = in_range("max_bytes", params.max_bytes, 1..=MOST_BYTES)?;
     let read = api.read(move |api| {
         let target = api.log(&id, params.run, params.stream)?;
         json(&OutputReply::from(api.desk.read_some_log(&target, part, most)?))
@@ -162,6 +170,7 @@ pub(super) struct SearchParams {
     pattern: String,
     /// The streams.
     #[serde(default)]
+    #[param(inline)]
     stream: Stream,
     /// The run [default: the last].
     #[param(minimum = 1)]
@@ -227,9 +236,9 @@ pub(super) async fn search(
             Stream::Stderr => StreamChoice::Stderr,
         },
         from: params.from,
-        context: params.context.min(20),
-        most: params.limit.clamp(1, MOST_MATCHES),
-        run: params.run,
+        context: in_range("context", params.context, 0..=MOST_CONTEXT)?,
+        most: in_range("limit", params.limit, 1..=MOST_MATCHES)?,
+        run: run_number(params.run)?,
     };
     api.read(move |api| json(&api.desk.search_log(&id, &request)?)).await.map(sent)
 }

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// What a route returns.
 pub(super) type Reply = Result<Response, Problem>;

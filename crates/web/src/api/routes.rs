@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use axum::Router;
 use utoipa::OpenApi;
+use utoipa::openapi::{Content, Ref, Response, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::state::Api;
 use super::{
-    approvals, events, groups, live_log, metrics, output, problem, task_changes, tasks, timeline, usage, wait,
+    approvals, events, groups, live_log, metrics, output, task_changes, tasks, timeline, usage, wait,
 };
+use crate::problem;
 
 /// The head of the description.
 #[derive(OpenApi)]
@@ -84,7 +86,19 @@ fn described() -> OpenApiRouter<Arc<Api>> {
 pub fn document() -> String {
     let mut document = described().into_openapi();
     document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    for path in document.paths.paths.values_mut() {
+        for operation in [&mut path.get, &mut path.post].into_iter().flatten() {
+            operation.responses.responses.insert("default".to_owned(), error().into());
+        }
+    }
     document.to_pretty_json().unwrap_or_default()
+}
+
+/// Describes the answer of every route to a request that the guard refuses, that is too much, or that fails.
+fn error() -> Response {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    let description = "Any other error, also of a request without the token";
+    ResponseBuilder::new().description(description).content("application/problem+json", content).build()
 }
 
 /// Returns the routes of the API and its description.

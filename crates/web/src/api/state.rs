@@ -14,9 +14,9 @@ use tokio::task::spawn_blocking;
 use super::events::EventHub;
 use super::groups::AgentInfo;
 use super::live_log::LogHubs;
-use super::problem::Problem;
 use super::usage::UsageSampler;
 use crate::guard::Attempts;
+use crate::problem::Problem;
 
 /// Maximum number of reads at the same time. The engine keeps as many connections to its database open.
 const READS: usize = 4;

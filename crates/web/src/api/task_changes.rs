@@ -15,9 +15,9 @@ use serde_json::{Value, json as value};
 use utoipa::ToSchema;
 
 use super::extract::{Id, Json};
-use super::problem::Problem;
 use super::reply::{Reply, Task, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// A task to start: `command`, a script for the shell, or `argv`, a program with its arguments.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -92,6 +92,7 @@ pub(super) async fn start(State(api): State<Arc<Api>>, Json(body): Json<StartBod
 #[serde(deny_unknown_fields)]
 pub(super) struct KillBody {
     /// The tasks.
+    #[schema(min_items = 1)]
     ids: Vec<String>,
     /// The first signal, such as `INT` or `9` [default: TERM].
     signal: Option<String>,
@@ -145,6 +146,7 @@ fn named(ids: &[String]) -> Result<(), Problem> {
 #[serde(deny_unknown_fields)]
 pub(super) struct IdsBody {
     /// The tasks.
+    #[schema(min_items = 1)]
     ids: Vec<String>,
 }
 

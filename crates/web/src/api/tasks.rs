@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Id, Params};
-use super::problem::Problem;
+use super::extract::{Id, Params, in_range};
 use super::reply::{Reply, Task, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// The maximum number of tasks of one page.
 const MOST: u32 = 1000;
@@ -38,6 +38,7 @@ pub(super) struct ListParams {
     text: Option<String>,
     /// The order: `state`, `newest`, `longest` or `name`.
     #[serde(default)]
+    #[param(inline)]
     sort: SortBy,
     /// Whether the order is reversed.
     #[serde(default)]
@@ -107,7 +108,7 @@ impl ListParams {
         };
         let statuses = self.status.as_deref().map(statuses).transpose()?.unwrap_or_default();
         let kind = self.kind.as_deref().map(kind).transpose()?;
-        let (name, offset, limit) = (self.name, self.offset, self.limit.min(MOST));
+        let (name, offset, limit) = (self.name, self.offset, in_range("limit", self.limit, 0..=MOST)?);
         Ok(TaskListQuery { query, statuses, kind, name, offset, limit })
     }
 }
@@ -162,12 +163,13 @@ pub(super) struct GetParams {
     (status = 200, description = "The task", body = Task),
     (status = "4XX", description = "No such task", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn get(State(api): State<Arc<Api>>, Id(id): Id, Params(params): Params<GetParams>) -> Reply {
+    let lines = in_range("lines", params.lines, 0..=MOST_LINES)?;
     let read = api.read(move |api| {
         let task = api.desk.task(&id)?;
-        if params.lines == 0 {
+        if lines == 0 {
             return json(&task);
         }
-        let lines = api.desk.last_lines(task.id.as_str(), params.lines.min(MOST_LINES));
+        let lines = api.desk.last_lines(task.id.as_str(), lines);
         let mut whole = serde_json::to_value(&task).unwrap_or_default();
         whole["output"] = lines.into();
         json(&whole)

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::Params;
-use super::problem::Problem;
 use super::reply::{Reply, json, sent};
 use super::state::Api;
 use super::tasks::Run;
+use crate::problem::Problem;
 
 /// The maximum number of tasks.
 const MOST: u32 = 400;

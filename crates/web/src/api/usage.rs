@@ -9,9 +9,9 @@ use mw_desk::{Desk, Sample};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::Problem;
 use super::reply::{Reply, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// The maximum number of tasks that are measured.
 const MOST: u32 = 200;

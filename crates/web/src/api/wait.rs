@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::json as value;
 use utoipa::ToSchema;
 
-use super::extract::Json;
-use super::problem::Problem;
+use super::extract::{Json, in_range};
 use super::reply::{Reply, Task, json, sent};
 use super::state::Api;
+use crate::problem::Problem;
 
 /// The longest time of a wait.
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST_MS: u64 = 600_000;
 /// How often a wait checks whether its client is still there.
 const CHECK: Duration = Duration::from_secs(1);
 
@@ -25,6 +25,7 @@ const CHECK: Duration = Duration::from_secs(1);
 #[serde(deny_unknown_fields)]
 pub(super) struct WaitBody {
     /// The tasks.
+    #[schema(min_items = 1)]
     ids: Vec<String>,
     /// Whether one of them is enough.
     #[serde(default)]
@@ -95,7 +96,7 @@ pub(super) async fn wait(State(api): State<Arc<Api>>, Json(body): Json<WaitBody>
         tasks: Vec::new(),
         any: body.any,
         condition: condition(&body.until)?,
-        timeout: Some(Duration::from_millis(body.timeout_ms).min(LONGEST)),
+        timeout: Some(Duration::from_millis(in_range("timeout_ms", body.timeout_ms, 0..=LONGEST_MS)?)),
         poll_interval: Some(CHECK),
     };
     let is_there = Arc::new(AtomicBool::new(true));

@@ -1,4 +1,8 @@
-//! Browsers: the link that signs one in, the cookie that keeps it signed in, and the password of a remote server.
+//! Browsers: the link that signs one in, the cookie and the page key that keep it signed in, and the password of a remote
+//! server.
+//!
+//! A browser sends a cookie to every port of a host, so any server on this machine that the user visits gets it. The page
+//! key is kept in the storage of the page, which belongs to one port, so no other server gets that.
 
 use std::fmt;
 use std::io;
@@ -14,6 +18,8 @@ use super::token::Token;
 
 /// How many passwords may be tried at once, and how many more each second.
 const PASSWORDS: (u32, f64) = (5, 0.2);
+/// The header in which our own page sends its key.
+const PAGE_HEADER: &str = "x-meanwhile";
 /// How long a browser stays signed in.
 const COOKIE_SECONDS: u64 = 30 * 24 * 3600;
 
@@ -23,6 +29,8 @@ pub type SignInPage = fn(has_password: bool, problem: Option<&str>) -> String;
 /// Signs browsers in and recognises them.
 pub struct Browsers {
     cookie: Cookie,
+    /// What our own page sends with its requests.
+    page_key: Token,
     /// The token of the link that was not used yet.
     link: Mutex<Token>,
     /// Called with the token of the next link when one was used.
@@ -59,6 +67,7 @@ impl Browsers {
         let (most, per_second) = PASSWORDS;
         Ok(Self {
             cookie,
+            page_key: Token::of(key.derive(&format!("page of {label}"))),
             link: Mutex::new(Token::random()?),
             used: Box::new(used),
             password: None,
@@ -111,6 +120,17 @@ impl Browsers {
     pub(super) fn set_cookie(&self) -> String {
         let Cookie { name, value, attributes } = &self.cookie;
         format!("{name}={}; {attributes}", value.as_str())
+    }
+
+    /// Returns what the page of a browser that has just signed in keeps.
+    pub(super) fn page_key(&self) -> &str {
+        self.page_key.as_str()
+    }
+
+    /// Returns whether a request was sent by our own page.
+    pub(super) fn is_from_page(&self, headers: &HeaderMap) -> bool {
+        let mut given = headers.get_all(PAGE_HEADER).iter();
+        given.next().and_then(|given| given.to_str().ok()).is_some_and(|given| self.page_key.is(given))
     }
 
     /// Returns whether a request has the cookie.

@@ -17,8 +17,10 @@ use super::sign_in;
 use super::token::Token;
 use crate::serve::Connection;
 
-/// The header that our own page sends with every change.
-const PAGE_HEADER: &str = "x-meanwhile";
+/// What a browser may read with the cookie alone: the page itself, which has no data.
+const PAGES: [&str; 3] = ["/", "/api", "/api/v1/openapi.json"];
+/// The beginning of the paths of other files of the page.
+const ASSETS: &str = "/assets/";
 /// The header in which a browser says which page has sent a request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
@@ -68,7 +70,9 @@ impl Guard {
         let caller = self.caller(headers).ok_or(RequestRefusal::Token)?;
         self.check_addresses(uri, headers)?;
         match caller {
-            Caller::Browser if !is_from_own_page(method, headers) => Err(RequestRefusal::ForeignPage),
+            Caller::Browser if !self.is_from_own_page(method, uri, headers) => {
+                Err(RequestRefusal::ForeignPage)
+            }
             Caller::Browser | Caller::Program => Ok(caller),
         }
     }
@@ -81,6 +85,16 @@ impl Guard {
         }
         let is_signed_in = self.browsers.as_ref().is_some_and(|browsers| browsers.is_signed_in(headers));
         is_signed_in.then_some(Caller::Browser)
+    }
+
+    /// Returns whether a browser was told to send a request by the user or by our own page. All but the page itself needs
+    /// its key: the cookie alone may come from another server on this machine, to which the browser has sent it.
+    fn is_from_own_page(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
+        let is_own_site =
+            headers.get_all(FETCH_SITE).iter().all(|site| site == "same-origin" || site == "none");
+        let is_page = PAGES.contains(&uri.path()) || uri.path().starts_with(ASSETS);
+        let opens_page = is_page && matches!(*method, Method::GET | Method::HEAD);
+        is_own_site && (opens_page || self.browsers.as_ref().is_some_and(|one| one.is_from_page(headers)))
     }
 
     /// Checks that a request was sent to this server, and by none but its own pages.
@@ -104,14 +118,6 @@ impl Guard {
             headers.get_all(header::ORIGIN).iter().all(|origin| self.server_address.is_own_origin(origin));
         if is_own { Ok(()) } else { Err(RequestRefusal::ForeignOrigin) }
     }
-}
-
-/// Returns whether a browser was told to send a request by the user or by our own page. A change must be sent by our own
-/// page, because only that can add the header.
-fn is_from_own_page(method: &Method, headers: &HeaderMap) -> bool {
-    let is_own_site = headers.get_all(FETCH_SITE).iter().all(|site| site == "same-origin" || site == "none");
-    let reads = matches!(*method, Method::GET | Method::HEAD);
-    is_own_site && (reads || headers.contains_key(PAGE_HEADER))
 }
 
 fn authority(host: &HeaderValue) -> Option<Authority> {
@@ -228,37 +234,60 @@ mod tests {
         assert_eq!(refused(&two), Some(RequestRefusal::ForeignOrigin));
     }
 
-    /// Returns the refusal of a browser that is signed in.
-    fn refused_browser(method: &Method, given: &[(&'static str, &'static str)]) -> Option<RequestRefusal> {
+    /// Returns the refusal of a browser that is signed in. `{key}` stands for the page key.
+    fn refused_browser(
+        method: &Method,
+        path: &'static str,
+        given: &[(&'static str, &'static str)],
+    ) -> Option<RequestRefusal> {
         let server_address = ServerAddress::Loopback { port: PORT };
         let browsers =
             Browsers::new(&server_address, &Key::new([7; 32]), |_, _| String::new(), |_| {}).unwrap();
         let cookie = browsers.set_cookie().split(';').next().unwrap().to_owned();
+        let key = browsers.page_key().to_owned();
+        assert!(!cookie.contains(&key), "the cookie does not have the key");
         let guard = guard().with_browsers(Arc::new(browsers));
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, HeaderValue::from_str(&cookie).unwrap());
         headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:4711"));
         for (name, value) in given {
-            headers.insert(*name, HeaderValue::from_static(value));
+            headers.insert(*name, HeaderValue::from_str(&value.replace("{key}", &key)).unwrap());
         }
-        guard.refusal(method, &Uri::from_static("/api/v1/tasks"), &headers).err()
+        guard.refusal(method, &Uri::from_static(path), &headers).err()
     }
 
     #[test]
-    fn a_browser_changes_something_only_from_our_own_page() {
-        let own = ("x-meanwhile", "1");
-        assert_eq!(refused_browser(&Method::GET, &[]), None);
-        assert_eq!(refused_browser(&Method::POST, &[]), Some(RequestRefusal::ForeignPage));
-        assert_eq!(refused_browser(&Method::POST, &[own]), None);
-        assert_eq!(refused_browser(&Method::DELETE, &[]), Some(RequestRefusal::ForeignPage));
+    fn a_browser_gets_data_and_changes_something_only_from_our_own_page() {
+        let tasks = "/api/v1/tasks";
+        let own = ("x-meanwhile", "{key}");
+        for path in ["/", "/api", "/assets/app.js", "/api/v1/openapi.json"] {
+            assert_eq!(refused_browser(&Method::GET, path, &[]), None, "{path}");
+            assert_eq!(
+                refused_browser(&Method::POST, path, &[]),
+                Some(RequestRefusal::ForeignPage),
+                "{path}"
+            );
+        }
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            assert_eq!(refused_browser(&method, tasks, &[own]), None, "{method}");
+            for given in [&[][..], &[("x-meanwhile", "1")], &[("x-meanwhile", "")]] {
+                assert_eq!(
+                    refused_browser(&method, tasks, given),
+                    Some(RequestRefusal::ForeignPage),
+                    "{method}"
+                );
+            }
+        }
+        assert_eq!(refused_browser(&Method::POST, "/mcp", &[]), Some(RequestRefusal::ForeignPage));
         for (site, refusal) in [
             ("same-origin", None),
             ("none", None),
             ("same-site", Some(RequestRefusal::ForeignPage)),
             ("cross-site", Some(RequestRefusal::ForeignPage)),
         ] {
-            assert_eq!(refused_browser(&Method::POST, &[own, ("sec-fetch-site", site)]), refusal, "{site}");
-            assert_eq!(refused_browser(&Method::GET, &[("sec-fetch-site", site)]), refusal, "{site}");
+            let site = ("sec-fetch-site", site);
+            assert_eq!(refused_browser(&Method::POST, tasks, &[own, site]), refusal, "{site:?}");
+            assert_eq!(refused_browser(&Method::GET, "/", &[site]), refusal, "{site:?}");
         }
     }
 }

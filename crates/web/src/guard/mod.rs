@@ -4,15 +4,15 @@
 //! request ─▶ /login with the one-time token of a link ─▶ cookie
 //!            token or cookie?  ─ no ─▶ 401
 //!            Host is this server, Origin is our own?  ─ no ─▶ 403
-//!            a change by a browser: sent by our own page?  ─ no ─▶ 403
+//!            a browser, and not for the page itself: the page key?  ─ no ─▶ 403
 //!            body within the limit?  ─ no ─▶ 413
 //!            ─▶ the routes
 //! ```
 //!
 //! The checks of `Host` and `Origin` keep web pages out: a page in the user's browser can send requests to loopback, also
-//! under a foreign name that resolves to 127.0.0.1 (DNS rebinding), and the browser sends both headers truthfully. A page of
-//! another port of this machine belongs to the same site, so it gets the cookie, too; a change therefore needs a header
-//! that only our own page can add.
+//! under a foreign name that resolves to 127.0.0.1 (DNS rebinding), and the browser sends both headers truthfully. A server on
+//! another port of this machine gets the cookie, too, and may be a task of an agent. So a browser also sends the page key,
+//! which only our own page has.
 
 mod attempts;
 mod body;

@@ -1,7 +1,9 @@
 //! Why a request is refused, and the answer that says so.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+
+use crate::problem::Problem;
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,29 +15,48 @@ pub(super) enum RequestRefusal {
     ForeignPage,
 }
 
+impl RequestRefusal {
+    fn problem(self) -> Problem {
+        let (status, code, detail, hint) = match self {
+            Self::Token => (
+                StatusCode::UNAUTHORIZED,
+                "no_token",
+                "the token is missing or wrong",
+                "send Authorization: Bearer TOKEN",
+            ),
+            Self::NoHost => {
+                (StatusCode::BAD_REQUEST, "no_host", "the Host header is missing or malformed", "")
+            }
+            Self::ForeignHost => (
+                StatusCode::FORBIDDEN,
+                "foreign_host",
+                "the Host header does not name this server",
+                "use 127.0.0.1 or localhost, or the name given with --host",
+            ),
+            Self::ForeignOrigin => (
+                StatusCode::FORBIDDEN,
+                "foreign_origin",
+                "pages of other origins may not use this server",
+                "",
+            ),
+            Self::ForeignPage => (
+                StatusCode::FORBIDDEN,
+                "foreign_page",
+                "a browser gets data only on the page of this server: \
+                 the header X-Meanwhile is missing or wrong, or another page sent the request",
+                "open the link that mw serve has printed, to sign in again",
+            ),
+        };
+        Problem::new(status, code, detail).with_hint(hint)
+    }
+}
+
 impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response {
-        match self {
-            Self::Token => {
-                let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-                let message = "the token is missing or wrong: send Authorization: Bearer TOKEN\n";
-                (StatusCode::UNAUTHORIZED, challenge, message).into_response()
-            }
-            Self::NoHost => {
-                (StatusCode::BAD_REQUEST, "the Host header is missing or malformed\n").into_response()
-            }
-            Self::ForeignHost => {
-                let message = "the Host header does not name this server: use 127.0.0.1 or localhost\n";
-                (StatusCode::FORBIDDEN, message).into_response()
-            }
-            Self::ForeignOrigin => {
-                (StatusCode::FORBIDDEN, "pages of other origins may not use this server\n").into_response()
-            }
-            Self::ForeignPage => {
-                let message = "a browser may change something only from a page of this server: \
-                               the header X-Meanwhile is missing, or another page sent the request\n";
-                (StatusCode::FORBIDDEN, message).into_response()
-            }
+        let mut response = self.problem().into_response();
+        if self == Self::Token {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response
     }
 }

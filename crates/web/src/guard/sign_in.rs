@@ -1,7 +1,7 @@
 //! Signs a browser in: with the token of a link, or with a password.
 //!
-//! A browser that is signed in gets a page of its own instead of a redirect. A redirect would continue the navigation of
-//! the page that had the link, and a browser does not send a `SameSite=Strict` cookie with that.
+//! A browser that is signed in gets a page of its own instead of a redirect: a script stores the page key, and a redirect
+//! would continue the navigation of the page that had the link, with which a browser does not send a `SameSite=Strict` cookie.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -15,8 +15,10 @@ pub(super) const PATH: &str = "/login";
 /// Maximum size of the form with the password.
 const MAX_FORM: usize = 4096;
 
+/// The page after signing in. It has the page key in the place of `{key}`.
 const SIGNED_IN: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Signed in</title>\
-    <meta http-equiv=\"refresh\" content=\"0;url=/\"><p>Signed in. <a href=\"/\">Continue</a></p></html>";
+    <meta name=\"page-key\" content=\"{key}\"><script src=\"/assets/signed-in.js\" defer></script>\
+    <p>Signed in. <a href=\"/\">Continue</a></p></html>";
 
 /// Answers a request for `/login`.
 pub(super) async fn answer(browsers: &Browsers, request: Request) -> Response {
@@ -53,7 +55,7 @@ async fn with_password(browsers: &Browsers, body: Body) -> Response {
 }
 
 fn signed_in(browsers: &Browsers) -> Response {
-    let mut response = shown(Html(SIGNED_IN));
+    let mut response = shown(Html(SIGNED_IN.replace("{key}", browsers.page_key())));
     response
         .headers_mut()
         .extend(HeaderValue::from_str(&browsers.set_cookie()).map(|set| (header::SET_COOKIE, set)));
@@ -71,7 +73,7 @@ fn shown(page: impl IntoResponse) -> Response {
     let headers = [
         (
             header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+            "default-src 'none'; script-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         ),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -49,6 +49,12 @@ const SCENARIOS = {
     await gone.waitFor({ timeout: SOON });
     assert.match(await gone.innerText(), /exit 3/);
     await page.keyboard.press("j");
+    await page.keyboard.press(" ");
+    await page.getByText("1 marked").waitFor();
+    await page.keyboard.press("x");
+    await page.getByText("It has already ended.").waitFor();
+    await page.keyboard.press("Escape");
+    await until("nothing is marked", async () => (await page.locator(".row.marked").count()) === 0);
     await page.keyboard.press("Enter");
     await page.getByRole("tab", { name: "Log" }).waitFor({ timeout: SOON });
     await page.keyboard.press("Escape");
@@ -73,6 +79,71 @@ const SCENARIOS = {
     await until("only stderr is shown", async () => (await page.locator(".log-lines").innerText()).replace(/[0-9\s]/g, "") === "wrong");
     await page.getByRole("combobox", { name: "Streams" }).selectOption("split");
     await until("both are shown", async () => (await page.locator(".log").count()) === 2);
+  },
+
+  async long({ page }) {
+    // Colours and letters of several bytes, so that characters and bytes differ; more lines than the page keeps.
+    const marks = { 7: " needle top", 130000: " needle middle", 259990: " needle end" };
+    const text = (at) => `\u001b[3${at % 7}m\u00fc\u00fc\u20ac ${String(at).padStart(6, "0")}\u001b(B\u001b[0m${marks[at] ?? ""}\n`;
+    fs.writeFileSync(path.join(work, "long"), Array.from({ length: 260_000 }, (_, at) => text(at + 1)).join(""));
+    const id = start("--cap", "0", "cat long");
+    await until("it has ended", () => status(id).status === "completed");
+    await page.goto(`${origin}/#/task/${id}`);
+    const log = page.locator(".log-scroll");
+    await page.locator(".log-line", { hasText: "260000" }).waitFor({ timeout: SOON });
+    /** The numbers of the lines that can be seen, which must follow each other. */
+    const seen = async () => {
+      const lines = await log.evaluate((scroller) => {
+        const { top, bottom } = scroller.getBoundingClientRect();
+        return [...scroller.querySelectorAll(".log-line")].filter((line) => line.getBoundingClientRect().bottom > top && line.getBoundingClientRect().top < bottom).map((line) => line.querySelector(".log-text").innerText.trim());
+      });
+      const numbers = lines.map((line) => Number(line.match(/^\u00fc\u00fc\u20ac (\d{6})( needle \w+)?$/)?.[1]));
+      // The first and the last line may be incomplete until the part with the rest of them is there.
+      if (Number.isNaN(numbers.at(-1))) numbers.pop();
+      if (Number.isNaN(numbers[0])) numbers.shift();
+      const gap = numbers.findIndex((number, at) => at > 0 && number !== numbers[at - 1] + 1);
+      assert.equal(gap, -1, `lines are missing or damaged: ${lines.slice(Math.max(0, gap - 2), gap + 2)}`);
+      return numbers;
+    };
+    const sees = (number) => until(`line ${number} is shown`, async () => (await seen()).includes(number));
+    // The user turns the wheel while the search reads what comes earlier.
+    let turns = true;
+    await log.hover();
+    const turning = (async () => {
+      while (turns) await page.mouse.wheel(0, -3000);
+    })();
+    const find = page.getByRole("searchbox", { name: "Search the log" });
+    await find.fill("needle");
+    await find.press("Enter");
+    await page.getByText("1 of 3 matches").waitFor({ timeout: SOON });
+    turns = false;
+    await turning;
+    await find.press("Shift+Enter");
+    for (const [number, line] of [[3, 259_990], [1, 7], [2, 130_000], [3, 259_990], [1, 7]]) {
+      await page.getByText(`${number} of 3 matches`).waitFor({ timeout: SOON });
+      await sees(line);
+      const marked = page.locator(".log-line.match");
+      assert.match(await marked.locator(".log-text").innerText(), new RegExp(`${String(line).padStart(6, "0")} needle`));
+      assert.equal(await marked.locator("mark").innerText(), "needle");
+      await find.press("Enter");
+    }
+    // From the middle to the end and back by scrolling: nothing is missing where parts meet.
+    await page.getByText("2 of 3 matches").waitFor({ timeout: SOON });
+    await sees(130_000);
+    const scroll = (to) => log.evaluate((scroller, where) => { scroller.scrollTop = where === "end" ? scroller.scrollHeight : 0; }, to);
+    for (const [to, line] of [["end", 260_000], ["start", 1], ["end", 260_000]]) {
+      await until(`line ${line} is reached`, async () => {
+        await scroll(to);
+        return (await seen()).includes(line);
+      });
+    }
+    await find.fill("/00000[12]\\b/");
+    await find.press("Enter");
+    await page.getByText("1 of 2 matches").waitFor({ timeout: SOON });
+    await sees(1);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("G");
+    await sees(260_000);
   },
 
   async kill({ page }) {
@@ -182,6 +253,17 @@ const SCENARIOS = {
       })));
     }
     await page.getByText("task-9999", { exact: true }).waitFor({ timeout: SOON });
+    // The keys reach tasks that were not read yet, and what they select is below the bar at the top.
+    const selects = (number) => until(`task ${number} is selected`, () => page.evaluate((name) => {
+      const row = document.querySelector(".row.selected");
+      const { top, bottom } = row?.getBoundingClientRect() ?? {};
+      const bar = document.querySelector(".top").getBoundingClientRect().bottom;
+      return row?.querySelector(".title").textContent === name && top >= bar && bottom <= innerHeight && row.contains(document.activeElement);
+    }, `task-${number}`));
+    for (const [key, number] of [["g", 0], ["G", 9999], ["k", 9998], ["g", 0], ["j", 1]]) {
+      await page.keyboard.press(key);
+      await selects(number);
+    }
     assert.ok((await page.locator(".row").count()) < 200, "only visible rows are drawn");
     assert.ok(Date.now() - begin < 20_000, "scrolling is fast");
   },
@@ -200,7 +282,15 @@ const SCENARIOS = {
     // A page of another origin cannot change or read anything, also with the cookie of a signed-in browser.
     const signedIn = await browser.newContext();
     const own = await signedIn.newPage();
-    await own.goto(origin);
+    await own.goto(link);
+    await own.waitForURL(`${origin}/`);
+    await until("it is connected", async () => (await own.locator("#connection").innerText()) === "connected");
+    // The cookie alone, which servers on other ports of this machine get, opens no data.
+    assert.equal((await signedIn.request.get(`${origin}/`)).status(), 200);
+    for (const path of ["tasks", "events", "approvals", "metrics"]) assert.equal((await signedIn.request.get(`${origin}/api/v1/${path}`)).status(), 403, path);
+    await own.evaluate(() => localStorage.removeItem("key"));
+    await own.reload();
+    await own.getByText("This browser is no longer signed in.").waitFor({ timeout: SOON });
     const foreign = await own.evaluate(async (target) => {
       const sent = (options) => fetch(`${target}/api/v1/tasks/clear`, { method: "POST", body: "{\"ended\":true}", credentials: "include", ...options }).then((answer) => answer.status, () => "refused");
       return [await sent({}), await sent({ mode: "no-cors" })];

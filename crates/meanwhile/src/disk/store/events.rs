@@ -8,7 +8,7 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
 use super::query::{decoded, task_id};
-use super::write::Transaction;
+use super::write::{Transaction, json};
 use crate::task::Scope;
 
 /// An event with its position in the stream.
@@ -27,6 +27,9 @@ pub struct TaskEvent {
     #[serde(flatten)]
     pub event: Event,
 }
+
+/// The mark above which events are numbered.
+const BEGIN: &str = "events";
 
 /// A change without effect; see [`Transaction::mark_log`].
 pub(super) const MARK_LOG: &str =
@@ -94,6 +97,20 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// Adds an event to the stream.
+    pub(super) fn append_event(
+        &self,
+        id: &TaskId,
+        run: u32,
+        at: Timestamp,
+        event: &Event,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO events (seq, task, run, at, event) SELECT 1 + max(\
+                   (SELECT coalesce(max(seq), 0) FROM events), \
+                   (SELECT coalesce(max(seq), 0) FROM marks WHERE name = ?5)), ?1, ?2, ?3, ?4";
+        self.change(sql, params![id.as_str(), run, at.as_micros(), json(event)?, BEGIN])
+    }
+
     /// Stores the hook call of an event whose task is removed.
     pub(crate) fn keep_hook_call(&self, seq: i64, call: &str) -> Result<(), StoreError> {
         let sql = "INSERT INTO hook_calls (seq, call) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -106,6 +123,11 @@ impl Transaction<'_> {
         let kept = self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         self.change("DELETE FROM hook_calls", [])?;
         Ok(kept)
+    }
+
+    /// Numbers all further events above a position.
+    pub(crate) fn number_events_after(&self, seq: i64) -> Result<(), StoreError> {
+        self.set_mark(BEGIN, seq)
     }
 
     /// Stores a reader's position in the stream.

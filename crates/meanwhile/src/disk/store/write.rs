@@ -184,11 +184,6 @@ impl Transaction<'_> {
         ])
     }
 
-    fn append_event(&self, id: &TaskId, run: u32, at: Timestamp, event: &Event) -> Result<(), StoreError> {
-        let sql = "INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)";
-        self.change(sql, params![id.as_str(), run, at.as_micros(), json(event)?])
-    }
-
     /// Removes tasks, their events, cursors, notifications and spans. Spans that are still to be exported stay.
     pub(crate) fn delete_all(&self, ids: &[TaskId]) -> Result<(), StoreError> {
         let all = json(&ids)?;

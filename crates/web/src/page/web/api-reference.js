@@ -1,6 +1,6 @@
 // The reference of the API, made from its own description.
 
-import { h } from "./dom.js";
+import { h, withCode } from "./dom.js";
 
 const main = document.getElementById("main");
 const description = await (await fetch("/api/v1/openapi.json")).json();
@@ -39,7 +39,7 @@ function operation(path, method, about) {
       body ? [h("h4", {}, "Body"), fields(body)] : null, replies));
 }
 
-const prose = (text) => h("p", {}, text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)));
+const prose = (text) => h("p", {}, withCode(text));
 
 main.append(...description.info.description.split("\n\n").map(prose));
 for (const tag of description.tags) {

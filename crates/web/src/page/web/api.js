@@ -9,11 +9,17 @@ export class ApiError extends Error {
     this.status = problem.status;
     this.code = problem.code;
   }
+
+  /** Whether this browser must sign in again. */
+  get isSignedOut() {
+    return this.status === 401 || this.code === "foreign_page";
+  }
 }
 
-async function sent(path, options) {
-  const response = await fetch(ROOT + path, { credentials: "same-origin", ...options });
-  if (response.ok) return response.json();
+async function answered(path, options) {
+  const headers = { "X-Meanwhile": localStorage.getItem("key") ?? "", ...options?.headers };
+  const response = await fetch(ROOT + path, { credentials: "same-origin", ...options, headers });
+  if (response.ok) return response;
   const isProblem = response.headers.get("content-type")?.startsWith("application/problem+json");
   const problem = isProblem ? await response.json() : { detail: (await response.text()).trim() || response.statusText };
   throw new ApiError({ status: response.status, ...problem });
@@ -24,13 +30,39 @@ function query(parameters) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-export const get = (path, parameters) => sent(path + query(parameters));
+export const get = async (path, parameters) => (await answered(path + query(parameters))).json();
 
-export const post = (path, body) =>
-  sent(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-Meanwhile": "1" },
-    body: JSON.stringify(body ?? {}),
-  });
+export const post = async (path, body) =>
+  (await answered(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body ?? {}) })).json();
 
-export const streamUrl = (path, parameters) => ROOT + path + query(parameters);
+/** Follows server-sent events. An `EventSource` cannot send the key. */
+export class EventStream {
+  #abort = new AbortController();
+
+  /** Calls `on[name](data, id)` for each event, and `on.lost()` when the stream ends or cannot be read, unless it was closed. */
+  constructor(path, parameters, on) {
+    this.#read(path + query(parameters), on).catch(() => {}).then(() => { if (!this.#abort.signal.aborted) on.lost(); });
+  }
+
+  close() {
+    this.#abort.abort();
+  }
+
+  async #read(path, on) {
+    const { signal } = this.#abort;
+    const { body } = await answered(path, { signal, headers: { Accept: "text/event-stream" } });
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const frames = (rest + value).split("\n\n");
+      rest = frames.pop();
+      for (const frame of frames) {
+        // Each field of our frames is one line.
+        const fields = Object.fromEntries(frame.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+        if (fields.event && !signal.aborted) on[fields.event]?.(JSON.parse(fields.data), fields.id);
+      }
+    }
+  }
+}

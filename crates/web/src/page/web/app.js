@@ -14,9 +14,17 @@ const VIEWS = { "": board, task, timeline, approvals, sessions: groups, batches:
 const main = document.getElementById("main");
 let current = null;
 
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function show() {
   const [path, queryText] = location.hash.replace(/^#\/?/, "").split("?");
-  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const [name, ...rest] = path.split("/").map(decoded);
   const view = VIEWS[name] ?? board;
   current?.leave.abort();
   document.querySelectorAll("dialog").forEach((dialog) => dialog.dispatchEvent(new Event("cancel")));
@@ -28,8 +36,11 @@ function show() {
   current.keys = view.open(main, { name, argument: rest.join("/"), parameters, signal: leave.signal }) ?? {};
   for (const link of document.querySelectorAll("#nav a")) {
     const isCurrent = link.dataset.view === (name || "board");
-    if (isCurrent) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (isCurrent) {
+      link.setAttribute("aria-current", "page");
+      // On a phone not all links have room.
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   scrollTo(0, 0);
 }
@@ -63,8 +74,9 @@ addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.matches?.("input, select")) event.target.blur();
     return;
   }
-  const isPressable = event.target.matches?.("button, a, summary");
-  if (isPressable && (event.key === "Enter" || event.key === " ")) return;
+  // A link follows Enter only; Space on it would scroll.
+  if (event.key === "Enter" && event.target.matches?.("button, a, summary")) return;
+  if (event.key === " " && event.target.matches?.("button, summary")) return;
   const act = current?.keys[event.key] ?? GLOBAL_KEYS[event.key];
   if (!act) return;
   event.preventDefault();

@@ -16,6 +16,13 @@ export function h(tag, properties, ...children) {
   return element;
 }
 
+/** Returns a text in which what is between backticks is code. */
+export const withCode = (text) => text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part));
+
+/** Returns a text without characters that are not seen or that change the order of others. */
+export const visible = (text) =>
+  text.replace(/[^\P{C}\n\t]|[\u115f\u1160\u2028\u2029\u3164\uffa0]/gu, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
+
 /** Replaces the children of an element. */
 export function fill(element, ...children) {
   element.replaceChildren();

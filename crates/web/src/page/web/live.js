@@ -1,6 +1,6 @@
 // The connection to the server: events, open approval requests, and whether the server is there.
 
-import { get, streamUrl } from "./api.js";
+import { EventStream, get } from "./api.js";
 
 const SLOWEST = 5000;
 
@@ -23,35 +23,27 @@ class Live extends EventTarget {
 
   #connect() {
     this.#source?.close();
-    const source = new EventSource(streamUrl("/events", { after: this.#seq }));
-    this.#source = source;
-    source.onerror = () => {
-      if (this.#source !== source) return;
-      source.close();
-      this.#lost();
-    };
-    const on = (name, work) =>
-      source.addEventListener(name, (event) => {
-        if (this.#source === source) work(JSON.parse(event.data), event);
-      });
-    on("hello", (hello) => {
-      const isNew = this.#instance !== null && this.#instance !== hello.instance;
-      this.#instance = hello.instance;
-      this.#seq ??= hello.last;
-      this.#delay = 500;
-      this.#set("connected");
-      this.#asked(hello.approvals);
-      if (isNew) this.#tell("reset");
-    });
-    on("task", (row, event) => {
-      this.#seq = Number(event.lastEventId) || this.#seq;
-      this.#tell("task", row);
-    });
-    on("approvals", (open) => this.#asked(open.approvals));
-    on("total", () => this.#tell("total"));
-    on("reset", (reset) => {
-      this.#seq = reset.last;
-      this.#tell("reset");
+    this.#source = new EventStream("/events", { after: this.#seq }, {
+      lost: () => this.#lost(),
+      hello: (hello) => {
+        const isNew = this.#instance !== null && this.#instance !== hello.instance;
+        this.#instance = hello.instance;
+        this.#seq ??= hello.last;
+        this.#delay = 500;
+        this.#set("connected");
+        this.#asked(hello.approvals);
+        if (isNew) this.#tell("reset");
+      },
+      task: (row, id) => {
+        this.#seq = Number(id) || this.#seq;
+        this.#tell("task", row);
+      },
+      approvals: (open) => this.#asked(open.approvals),
+      total: () => this.#tell("total"),
+      reset: (reset) => {
+        this.#seq = reset.last;
+        this.#tell("reset");
+      },
     });
   }
 
@@ -76,7 +68,7 @@ class Live extends EventTarget {
         if (was !== "connecting") this.#tell("reset");
       } catch (error) {
         this.#source = null;
-        this.#set(error.status === 401 ? "signed out" : "disconnected");
+        this.#set(error.isSignedOut ? "signed out" : "disconnected");
         this.#retry(this.#delay);
         this.#delay = Math.min(this.#delay * 2, SLOWEST);
       }

@@ -9,9 +9,10 @@ export class AnsiReader {
   #style = PLAIN;
   #rest = "";
 
-  /** Calls `text(text, style)`, `newline()` and `carriageReturn()` in order. */
+  /** Calls `text(text, style)`, `newline(end)` with the position after it in the input, and `carriageReturn()` in order. */
   read(input, sink) {
     const data = this.#rest + input;
+    const before = this.#rest.length;
     this.#rest = "";
     let start = 0;
     let at = 0;
@@ -42,7 +43,7 @@ export class AnsiReader {
         if (data[at + 1] === "[" && data[end - 1] === "m") this.#apply(data.slice(at + 2, end - 1));
         at = end;
       } else {
-        if (code === 10) sink.newline();
+        if (code === 10) sink.newline(at + 1 - before);
         else if (code === 13) sink.carriageReturn();
         else if (code === 8) sink.backspace?.();
         at += 1;
@@ -79,7 +80,7 @@ export class AnsiReader {
         at += used;
       }
     }
-    style.key = `${style.fg}/${style.bg}/${[style.bold, style.dim, style.italic, style.underline, style.inverse].map(Number).join("")}`;
+    style.key = `${style.fg?.css ?? style.fg}/${style.bg?.css ?? style.bg}/${[style.bold, style.dim, style.italic, style.underline, style.inverse].map(Number).join("")}`;
     this.#style = style.key === "null/null/00000" ? PLAIN : style;
   }
 }
@@ -87,7 +88,7 @@ export class AnsiReader {
 function extended(codes, at) {
   const part = (index) => Math.min(255, Math.max(0, codes[index] | 0));
   if (codes[at] === 5) return [palette(part(at + 1)), 2];
-  if (codes[at] === 2) return [`rgb(${part(at + 1)},${part(at + 2)},${part(at + 3)})`, 4];
+  if (codes[at] === 2) return [rgb(part(at + 1), part(at + 2), part(at + 3)), 4];
   return [null, 1];
 }
 
@@ -95,10 +96,14 @@ function palette(index) {
   if (index < 16) return index;
   if (index >= 232) {
     const level = 8 + (index - 232) * 10;
-    return `rgb(${level},${level},${level})`;
+    return rgb(level, level, level);
   }
   const cell = index - 16;
-  return `rgb(${CUBE[Math.floor(cell / 36)]},${CUBE[Math.floor(cell / 6) % 6]},${CUBE[cell % 6]})`;
+  return rgb(CUBE[Math.floor(cell / 36)], CUBE[Math.floor(cell / 6) % 6], CUBE[cell % 6]);
+}
+
+function rgb(red, green, blue) {
+  return { css: `rgb(${red} ${green} ${blue})`, isLight: 0.3 * red + 0.59 * green + 0.11 * blue > 140 };
 }
 
 /** The position after an escape sequence; -1 if it is not complete. */
@@ -121,18 +126,24 @@ function sequenceEnd(data, at) {
     }
     return -1;
   }
-  return at + 2;
+  // Others, such as the choice of a character set, have intermediate bytes and a final one.
+  for (let end = at + 1; end < data.length; end += 1) {
+    const code = data.charCodeAt(end);
+    if (code >= 0x30 && code <= 0x7e) return end + 1;
+    if (code < 0x20 || code > 0x7e || end - at > LONGEST_SEQUENCE) return end;
+  }
+  return -1;
 }
 
-/** Gives an element the style of a segment. */
+/** Gives an element the style of a segment, so that it can be read on a light and on a dark page. */
 export function paint(element, style) {
-  const names = [];
-  const set = (property, className, colour) => {
-    if (typeof colour === "number") names.push(`${className}${colour}`);
-    else if (colour) element.style[property] = colour;
-  };
-  set("color", "fg", style.fg);
-  set("backgroundColor", "bg", style.bg);
-  for (const name of ["bold", "dim", "italic", "underline", "inverse"]) if (style[name]) names.push(name);
+  const names = ["bold", "dim", "italic", "underline"].filter((name) => style[name]);
+  const [front, back] = style.inverse ? [style.bg, style.fg ?? "text"] : [style.fg, style.bg];
+  if (typeof back === "number") names.push(`bg${back}`);
+  else if (back === "text") names.push("inverse");
+  else if (back) Object.assign(element.style, { backgroundColor: back.css, color: front?.css ?? (back.isLight ? "#111" : "#fff") });
+  else if (typeof front === "number") names.push(`fg${front}`);
+  // The stylesheet has the lightness at which a colour differs enough from the page.
+  else if (front) element.style.color = `oklch(from ${front.css} clamp(var(--darkest), l, var(--lightest)) c h)`;
   if (names.length) element.className = names.join(" ");
 }

@@ -1,7 +1,7 @@
 // Approval requests: the exact command, what it would do, and the answers.
 
 import { get, post } from "../api.js";
-import { h, fill, toast, throttled } from "../dom.js";
+import { h, fill, toast, throttled, visible, withCode } from "../dom.js";
 import { ago, dateTime, duration } from "../format.js";
 import { live } from "../live.js";
 import { ask, confirm } from "../parts/dialog.js";
@@ -18,7 +18,7 @@ async function answered(work) {
 const approve = (request, remember) => answered(post(`/approvals/${request.id}/approve`, { remember }));
 
 async function always(request) {
-  const text = [h("pre", { class: "mono" }, request.command), h("p", {}, "Exactly this command is approved from now on: a rule is added to your settings.")];
+  const text = [h("pre", { class: "mono" }, visible(request.command)), h("p", {}, "Exactly this command is approved from now on: a rule is added to your settings.")];
   if (await confirm("Always approve?", text, "Always approve", "primary")) await approve(request, "always");
 }
 
@@ -29,7 +29,7 @@ async function deny(request) {
 
 /** Shows a request with its answers. */
 export function requestCard(request, isShort = false) {
-  const list = (title, items, className = "") => (items.length ? h("div", { class: `facts-block ${className}` }, h("h4", {}, title), h("ul", {}, items.map((item) => h("li", {}, item)))) : null);
+  const list = (title, items, className = "") => (items.length ? h("div", { class: `facts-block ${className}` }, h("h4", {}, title), h("ul", {}, items.map((item) => h("li", {}, withCode(visible(item)))))) : null);
   const asked = h("span", { class: "muted", "data-tick": "", title: dateTime(request.asked_at) }, ago(request.asked_at));
   asked.tick = () => { asked.textContent = ago(request.asked_at); };
   const details = [
@@ -42,7 +42,7 @@ export function requestCard(request, isShort = false) {
   ];
   return h("article", { class: "request", "data-request": request.id, role: isShort ? "listitem" : undefined, "aria-label": `Approval request ${request.id}` },
     h("header", {}, h("span", { class: "sign warn", "aria-hidden": "true" }, "!"), h("strong", {}, "Approval needed"), h("span", { class: "chip" }, request.session), h("span", { class: "muted" }, request.tool), asked, h("span", { class: "muted mono id" }, request.id)),
-    h("pre", { class: "command-text mono", tabindex: "0", role: "group", "aria-label": "The exact command" }, request.command),
+    h("pre", { class: "command-text mono", tabindex: "0", role: "group", "aria-label": "The exact command" }, visible(request.command)),
     h("div", { class: "facts-grid" }, details),
     h("footer", {},
       h("button", { class: "button primary", onclick: () => approve(request, "once") }, "Approve"),

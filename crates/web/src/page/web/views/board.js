@@ -1,10 +1,10 @@
 // The board: what needs a person, what runs, what waits, what has ended.
 
-import { get, post } from "../api.js";
+import { get } from "../api.js";
 import { h, fill, setText, throttled, toast } from "../dom.js";
 import { ago, bytes, dateTime, duration, isEnded, label, sign, stateWords, tone, waits } from "../format.js";
 import { live } from "../live.js";
-import { ask, confirm } from "../parts/dialog.js";
+import { change, copy, typeTo } from "../parts/actions.js";
 import { sparkline } from "../parts/sparkline.js";
 import { requestCard } from "./approvals.js";
 
@@ -276,31 +276,58 @@ export function open(main, { parameters, signal }) {
   measure();
   refresh();
 
-  // Keys: those of mw top.
-  const order = () => {
-    const listed = [need, running, queued].flatMap((part) => [...part.list.querySelectorAll(".row")].map((element) => element.dataset.id));
-    const ended = [];
-    for (const page of [...pages.keys()].sort((a, b) => a - b)) ended.push(...pages.get(page).map((task) => task.id));
-    return [...listed, ...(recent.element.hidden ? [] : ended)];
+  // Keys: those of mw top. A task has a position, also one that is not read yet: first those listed, then the ended ones.
+  let position = -1;
+  const listed = () => [need, running, queued].flatMap((part) => [...part.list.querySelectorAll(".row")].map((element) => element.dataset.id));
+  const positionOf = (id) => {
+    const ids = listed();
+    const at = ids.indexOf(id);
+    if (at !== -1) return at;
+    for (const [page, tasks] of pages) {
+      const found = tasks.findIndex((task) => task.id === id);
+      if (found !== -1) return ids.length + page * PAGE + found;
+    }
+    return position;
   };
   const select = (id) => {
     if (selected) rows.get(selected)?.element.classList.remove("selected");
-    selected = id ?? null;
-    const row = rows.get(selected);
+    selected = id;
+    position = positionOf(id);
+    const row = rows.get(id);
     row?.element.classList.add("selected");
     row?.link.focus({ preventScroll: true });
-    row?.element.scrollIntoView({ block: "nearest" });
   };
-  const move = (step) => {
-    const ids = order();
-    const at = ids.indexOf(selected);
-    select(ids[at === -1 ? 0 : Math.min(ids.length - 1, Math.max(0, at + step))]);
+  /** Scrolls until a row can be seen, below the bar at the top. */
+  const bringIntoView = (top, size) => {
+    const above = document.querySelector(".top").getBoundingClientRect().bottom + 8;
+    const below = innerHeight - size - 8;
+    if (top < above) scrollBy(0, top - above);
+    else if (top > below) scrollBy(0, top - below);
   };
+  async function selectAt(wanted) {
+    const ids = listed();
+    const count = ids.length + (recent.element.hidden ? 0 : total);
+    if (!count) return;
+    const at = Math.min(count - 1, Math.max(0, wanted));
+    if (at < ids.length) {
+      select(ids[at]);
+      const { top, height: size } = rows.get(ids[at]).element.getBoundingClientRect();
+      return bringIntoView(top, size);
+    }
+    const [page, index] = [Math.floor((at - ids.length) / PAGE), (at - ids.length) % PAGE];
+    bringIntoView(recent.list.getBoundingClientRect().top + (at - ids.length) * height(), height());
+    if (!pages.get(page)?.length) await loadPage(page);
+    drawRecent();
+    const task = pages.get(page)?.[index];
+    if (task) select(task.id);
+  }
+  const move = (step) => selectAt(selected === null ? 0 : positionOf(selected) + step);
   main.addEventListener("focusin", (event) => {
     const row = event.target.closest?.(".row");
     if (row && row.dataset.id !== selected) {
       if (selected) rows.get(selected)?.element.classList.remove("selected");
       selected = row.dataset.id;
+      position = positionOf(selected);
       row.classList.add("selected");
     }
   }, { signal });
@@ -309,7 +336,7 @@ export function open(main, { parameters, signal }) {
     if (!marked.delete(selected)) marked.add(selected);
     rows.get(selected)?.element.classList.toggle("marked", marked.has(selected));
     drawBulk();
-    move(1);
+    return move(1);
   };
   const drawBulk = () => {
     bulk.hidden = marked.size === 0;
@@ -324,13 +351,14 @@ export function open(main, { parameters, signal }) {
   const act = async (what) => {
     const ids = marked.size ? [...marked] : selected ? [selected] : [];
     if (!ids.length) return toast("No task is selected.");
-    await change(what, ids.map((id) => rows.get(id)?.task ?? { id, command: id }));
+    // After a no, the tasks stay marked.
+    if (!(await change(what, ids.map((id) => rows.get(id)?.task ?? { id, command: id })))) return;
     unmark();
     refresh();
   };
   return {
     j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
-    g: () => select(order()[0]), G: () => select(order().at(-1)), Home: () => select(order()[0]), End: () => select(order().at(-1)),
+    g: () => selectAt(0), G: () => selectAt(Infinity), Home: () => selectAt(0), End: () => selectAt(Infinity),
     " ": mark, Escape: () => { if (marked.size) unmark(); else if (filter.text || search.value) { search.value = filter.text = ""; restart(); } },
     Enter: () => { if (selected) location.hash = `#/task/${encodeURIComponent(selected)}`; },
     "/": () => { search.focus(); search.select(); }, f: () => status.focus(),
@@ -338,46 +366,4 @@ export function open(main, { parameters, signal }) {
     i: () => selected && typeTo(selected),
     y: () => selected && copy(selected, "the id"), Y: () => selected && copy(rows.get(selected)?.task.output_path, "the path of the log"),
   };
-}
-
-/** Kills, restarts or removes tasks, after a question. */
-export async function change(what, tasks) {
-  const names = tasks.slice(0, 8).map((task) => h("code", {}, task.name ? `${task.name}: ${task.command}` : task.command));
-  const more = tasks.length > 8 ? [`and ${tasks.length - 8} more`] : [];
-  const list = h("ul", {}, [...names, ...more].map((name) => h("li", {}, name)));
-  const number = tasks.length === 1 ? "this task" : `${tasks.length} tasks`;
-  const ids = tasks.map((task) => task.id);
-  if (what === "kill") {
-    if (!(await confirm(`Kill ${number}?`, [list, h("p", {}, "All processes of the tasks get SIGTERM, and SIGKILL if they do not end.")], "Kill"))) return null;
-    const report = await post("/tasks/kill", { ids });
-    for (const receipt of report.receipts) toast(receiptWords(receipt));
-    for (const failure of report.failures) toast(`${failure.id}: ${failure.detail}`, "error");
-    return report;
-  }
-  if (what === "restart") {
-    if (!(await confirm(`Restart ${number}?`, [list, h("p", {}, "A task that still runs is killed first.")], "Restart", "primary"))) return null;
-  } else if (!(await confirm(`Remove ${number}?`, [list, h("p", {}, "Ended tasks are removed with their logs. Live tasks are kept.")], "Remove"))) return null;
-  const done = await post(`/tasks/${what}`, { ids });
-  done.lines.forEach((line) => toast(line));
-  return done;
-}
-
-export function receiptWords(receipt) {
-  const signals = receipt.signals.map((sent) => sent.signal).join(", ");
-  const killed = receipt.killed.length + (receipt.killed_more ?? 0);
-  const processes = killed === 1 ? "1 process" : `${killed} processes`;
-  const alive = receipt.survivors.length ? `; still alive: ${receipt.survivors.map((one) => `${one.pid} ${one.command}`).join(", ")}` : "";
-  return signals ? `${receipt.id} ${receipt.status}: ${signals} to ${processes}, ${receipt.duration_ms} ms${alive}` : `${receipt.id} ${receipt.status}: no processes left to kill`;
-}
-
-export async function typeTo(id) {
-  const text = await ask("Send a line of input", "The line", "Send");
-  if (text === null) return;
-  const done = await post(`/tasks/${encodeURIComponent(id)}/input`, { text });
-  done.lines.forEach((line) => toast(line));
-}
-
-export async function copy(text, what) {
-  await navigator.clipboard.writeText(text);
-  toast(`Copied ${what}.`);
 }

@@ -5,8 +5,9 @@ import { h, fill, throttled } from "../dom.js";
 import { ago, dateTime, duration, sign, stateWords, tail, tone } from "../format.js";
 import { live } from "../live.js";
 
+const NUMBERS = ["Live", "Tasks", "Undelivered", "Took", "Time"];
 const table = (label, titles, rows) => h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": label },
-  h("table", {}, h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)));
+  h("table", {}, h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col", class: NUMBERS.includes(title) ? "number" : "" }, title)))), h("tbody", {}, rows)));
 const cell = (content, className = "") => h("td", { class: className }, content);
 const link = (hash, text) => h("a", { href: hash }, text);
 

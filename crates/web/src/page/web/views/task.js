@@ -7,7 +7,7 @@ import { live } from "../live.js";
 import { LogPane } from "../parts/log.js";
 import { sparkline } from "../parts/sparkline.js";
 import { waterfall } from "../parts/waterfall.js";
-import { change, copy, receiptWords, typeTo } from "./board.js";
+import { change, copy, receiptWords, typeTo } from "../parts/actions.js";
 
 const STREAMS = ["both", "stdout", "stderr", "split"];
 
@@ -37,9 +37,11 @@ export function open(main, { argument: id, parameters, signal }) {
   };
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the task" });
   const body = h("div", { class: "task-body", role: "tabpanel", "aria-label": "Part of the task" });
-  fill(main, h("header", { class: "task-head" },
+  // Hidden until the task is known.
+  const head = h("header", { class: "task-head", hidden: true },
     h("div", { class: "task-title" }, h("a", { class: "back", href: "#/", "aria-label": "Back to the board" }, "\u2190"), signElement, title, state, time, h("span", { class: "grow" }), Object.values(buttons)),
-    command, h("div", { class: "meta-line" }, meta, meters)), tabs, body);
+    command, h("div", { class: "meta-line" }, meta, meters));
+  fill(main, head, tabs, body);
 
   const act = async (what) => {
     const done = await change(what, [task]);
@@ -93,26 +95,29 @@ export function open(main, { argument: id, parameters, signal }) {
     [["both", "stdout + stderr"], ["stdout", "stdout"], ["stderr", "stderr"], ["split", "side by side"]].map(([value, words]) => h("option", { value }, words)));
   const runSelect = h("select", { class: "input", "aria-label": "Run", onchange: () => { run = Number(runSelect.value) === task.runs ? null : Number(runSelect.value); drawLog(true); } });
   const toolbar = h("div", { class: "log-tools" }, find, found,
-    h("button", { class: "icon-button", "aria-label": "Previous match", onclick: () => go(-1) }, "\u2191"), h("button", { class: "icon-button", "aria-label": "Next match", onclick: () => go(1) }, "\u2193"),
+    h("button", { class: "icon-button", "aria-label": "Previous match", onclick: () => again(-1) }, "\u2191"), h("button", { class: "icon-button", "aria-label": "Next match", onclick: () => again(1) }, "\u2193"),
     h("span", { class: "grow" }), runSelect, streamSelect, wrapButton, followButton);
   find.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") (find.value === lastSearch ? go(event.shiftKey ? -1 : 1) : search()).catch((error) => toast(error.message, "error"));
+    if (event.key === "Enter") again(event.shiftKey ? -1 : 1);
   });
-  find.addEventListener("search", () => { if (!find.value) search(); });
+  const again = (step) => (find.value === lastSearch ? go(step) : search()).catch((error) => toast(error.message, "error"));
+  find.addEventListener("search", () => { if (!find.value && lastSearch) search(); });
   let lastSearch = "";
+  const foundWords = (result) => `${result.number ? `${result.number} of ` : ""}${result.count.toLocaleString()}${result.hasMore ? "+" : ""} matches`;
   async function search() {
     lastSearch = find.value;
-    const results = await Promise.all(panes.map((pane) => pane.search(find.value)));
-    const count = results.reduce((sum, result) => sum + result.count, 0);
-    const more = results.some((result) => result.truncated);
-    setText(found, find.value ? (count ? `${count}${more ? "+" : ""} matches` : "no match") : "");
-    if (count) await go(1);
+    setText(found, find.value ? "searching\u2026" : "");
+    const results = await Promise.all(panes.map((pane) => pane.search(find.value))).catch((error) => {
+      setText(found, "");
+      throw error;
+    });
+    if (!find.value) return;
+    setText(found, results.some((result) => result.count) ? "" : "no match");
+    await go(1);
   }
   async function go(step) {
-    for (const pane of panes) {
-      const number = await pane.go(step);
-      if (number) setText(found, found.textContent.replace(/^(\d+ of )?/, `${number} of `).replace(/^(\d+) of \d+ of /, "$1 of "));
-    }
+    const results = (await Promise.all(panes.map((pane) => pane.go(step)))).filter(Boolean);
+    if (results.length) setText(found, results.map(foundWords).join(" \u00b7 "));
   }
   const wrap = () => {
     panes.forEach((pane) => pane.wrap(!pane.wraps));
@@ -142,6 +147,8 @@ export function open(main, { argument: id, parameters, signal }) {
     }
     closePanes();
     shown = wanted;
+    lastSearch = "";
+    setText(found, "");
     const streams = stream === "split" ? ["stdout", "stderr"] : [stream];
     panes = streams.map((name) => {
       const pane = new LogPane(`Log of ${task.name ?? task.id}, ${name}`);
@@ -204,6 +211,7 @@ export function open(main, { argument: id, parameters, signal }) {
 
   // The head.
   function drawHead() {
+    head.hidden = tabs.hidden = false;
     const [words, line] = label(task);
     signElement.textContent = sign(task);
     signElement.dataset.tone = tone(task);
@@ -237,9 +245,12 @@ export function open(main, { argument: id, parameters, signal }) {
       if (isFirst || tab === "log" || tab === "transcript") drawBody(false);
     } catch (error) {
       if (signal.aborted) return;
+      // Only a task that is gone is replaced; others stay while the server is away.
+      if (error.status !== 404) return task ? undefined : fill(body, h("p", { class: "nothing" }, error.message));
       closePanes();
       task = null;
-      fill(body, h("p", { class: "nothing" }, error.message));
+      head.hidden = tabs.hidden = true;
+      fill(body, h("div", { class: "nothing" }, h("p", { class: "big" }, `There is no task ${id}.`), h("p", {}, "It may have been removed."), h("p", {}, h("a", { class: "button", href: "#/" }, "Back to the board"))));
     }
   }
   const refresh = throttled(700, load);
@@ -263,7 +274,7 @@ export function open(main, { argument: id, parameters, signal }) {
   const scroll = (by) => panes.forEach((pane) => pane.scroll(by));
   return {
     x: () => act("kill"), r: () => act("restart"), c: () => act("clear"), i: () => typeTo(task.id),
-    "/": () => { choose("log"); find.focus(); find.select(); }, n: () => go(1), N: () => go(-1),
+    "/": () => { choose("log"); find.focus(); find.select(); }, n: () => again(1), N: () => again(-1),
     F: () => panes.forEach((pane) => pane.follow(!pane.follows)), w: wrap, o: () => chooseStream(STREAMS[(STREAMS.indexOf(stream) + 1) % STREAMS.length]),
     1: () => choose("log"), 2: () => choose("details"), 4: () => choose("trace"),
     j: () => scroll(1), k: () => scroll(-1), ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), PageDown: () => scroll(25), PageUp: () => scroll(-25), " ": () => scroll(25),

@@ -32,7 +32,7 @@ export function open(main, { signal, parameters }) {
     }
     const ticks = 6;
     const axis = h("div", { class: "gantt-axis", "aria-hidden": "true" }, Array.from({ length: ticks + 1 }, (_, at) => {
-      const mark = h("span", {}, clock(new Date(from + ((to - from) * at) / ticks)).slice(0, 5));
+      const mark = h("span", {}, axisWords(from + ((to - from) * at) / ticks, hours));
       mark.style.left = `${(at / ticks) * 100}%`;
       return mark;
     }));
@@ -57,4 +57,10 @@ export function open(main, { signal, parameters }) {
   signal.addEventListener("abort", () => clearInterval(again));
   load();
   return { Escape: () => { location.hash = "#/"; } };
+}
+
+function axisWords(time, hours) {
+  const date = new Date(time);
+  const words = date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  return hours > 24 ? `${date.toLocaleDateString([], { weekday: "short" })} ${words}` : words;
 }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 /// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// Always `about:blank`: `code` distinguishes errors.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or("error"),
@@ -42,17 +42,17 @@ impl Problem {
         }
     }
 
-    pub(super) fn invalid(detail: impl Into<String>) -> Self {
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid", detail)
     }
 
     /// Returns the problem of too many requests or too few threads.
-    pub(super) fn busy(status: StatusCode, detail: &str, seconds: u64) -> Self {
+    pub(crate) fn busy(status: StatusCode, detail: &str, seconds: u64) -> Self {
         let retry_after = Some(seconds.max(1));
         Self { retry_after, ..Self::new(status, "busy", detail) }
     }
 
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into().into();
         self
     }
@@ -89,13 +89,13 @@ impl From<Error> for Problem {
 }
 
 /// Answers a request that no route matches.
-pub(super) async fn no_route() -> Problem {
+pub(crate) async fn no_route() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no_route", "there is nothing at this path")
         .with_hint("see /api/v1/openapi.json")
 }
 
 /// Answers a request with a method that a route does not have.
-pub(super) async fn no_method() -> Problem {
+pub(crate) async fn no_method() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no_method", "this path does not have this method")
         .with_hint("see /api/v1/openapi.json")
 }
