@@ -44,7 +44,7 @@ pub fn confined_by_kernel(settings: &Settings) -> Confined {
 fn degree(by: &[Enforcer]) -> Confined {
     if Enforcer::ALL.iter().all(|enforcer| by.contains(enforcer)) {
         Confined::Fully
-    } else if by.contains(&Enforcer::Landlock) {
+    } else if by.contains(&Enforcer::Landlock) && by.contains(&Enforcer::Seccomp) {
         Confined::Partly
     } else {
         Confined::No
@@ -71,6 +71,8 @@ mod tests {
         assert_eq!(degree(&Enforcer::ALL), Confined::Fully);
         assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), Confined::Partly);
         assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), Confined::No);
+        // A task without a network could not start.
+        assert_eq!(degree(&[Enforcer::Landlock]), Confined::No);
         assert_eq!(degree(&[]), Confined::No);
     }
 }

@@ -58,6 +58,10 @@ impl Protected {
     }
 
     fn protect_repository(&mut self, git: PathBuf) {
+        if git.join("HEAD").exists() {
+            // A directory that does not exist could be made, and an empty one is as good as none.
+            let _ = fs::create_dir(git.join("hooks"));
+        }
         self.read_only.extend(OF_REPOSITORY.iter().filter_map(|name| real(&git.join(name))));
         for module in fs::read_dir(git.join("modules")).into_iter().flatten().flatten() {
             let module = module.path();
