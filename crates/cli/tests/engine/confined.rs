@@ -196,6 +196,45 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
     }
 }
 
+/// Whoever holds a socket outside may act for the user.
+#[test]
+fn sockets_of_other_programs_are_out_of_reach() {
+    let home = confining().needing("python3");
+    let outside = Outside::new();
+    let listen = |path: &Path| std::os::unix::net::UnixListener::bind(path).unwrap();
+    let _foreign = listen(&outside.at("s"));
+    let _own = listen(&home.work().join("s"));
+    std::os::unix::fs::symlink(outside.at("s"), home.work().join("link")).unwrap();
+    let foreign = outside.show();
+    let code = format!(
+        "import os, socket\n\
+         def call(path):\n    s = socket.socket(socket.AF_UNIX)\n\
+         {0}try: s.connect(path); print(path, 'connected')\n{0}except OSError as e: print(path, e.errno)\n\
+         [call(path) for path in ['{foreign}/s', 'link', '/proc/self/root{foreign}/s', 's', '/nowhere']]\n\
+         os.chdir('{foreign}'); call('./s')\n",
+        "    "
+    );
+    fs::write(home.work().join("call.py"), code).unwrap();
+    for network in ["none", "loopback"] {
+        let options = ["--confine", "project", "--network", network];
+        let (log, _) = confined(&home, &options, "python3 call.py");
+        for said in ["/s 13\n", "link 13\n", "\ns connected\n", "/nowhere 2\n", "./s 13\n"] {
+            assert!(log.contains(said), "{network}, {said:?}: {log}");
+        }
+        assert_eq!(log.matches("connected").count(), 1, "{network}: {log}");
+    }
+}
+
+/// The file would make git obey another configuration.
+#[test]
+fn a_repository_is_not_redirected() {
+    let home = confining();
+    let script = "mkdir -p evil/hooks; echo ../evil > .git/commondir; echo made; git status; echo over";
+    let (log, _) = confined(&home, &PROJECT, script);
+    assert!(log.contains("over"), "{log}");
+    assert!(!home.work().join(".git/commondir").exists(), "{log}");
+}
+
 #[test]
 fn secret_variables_are_removed_and_others_kept() {
     let home = confining();

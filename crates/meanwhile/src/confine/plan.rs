@@ -40,7 +40,7 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         pinned: texts(changes.pinned),
         hidden: texts(hidden),
         devices: texts(places::devices()),
-        absent: Vec::new(),
+        absent: texts(changes.absent),
         network: task.grant.network,
         needs: needs(task),
     })
@@ -83,6 +83,7 @@ struct Changes {
     read_only: Vec<PathBuf>,
     writable_again: Vec<PathBuf>,
     pinned: Vec<PathBuf>,
+    absent: Vec<PathBuf>,
 }
 
 impl Places {
@@ -165,6 +166,7 @@ fn protect(changes: &mut Changes, directory: &Path) {
     found.find_in(directory);
     changes.read_only.extend(found.read_only);
     changes.pinned.extend(found.pinned);
+    changes.absent.extend(found.absent);
     changes.writable.extend(found.writable);
 }
 

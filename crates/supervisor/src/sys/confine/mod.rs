@@ -12,5 +12,5 @@ mod rights;
 mod seccomp;
 
 pub(crate) use apply::{Confine, probe};
-pub(crate) use connects::Connects;
+pub(crate) use connects::{Connects, Reachable};
 pub(crate) use landlock::abi as landlock_abi;
