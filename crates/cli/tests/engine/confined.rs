@@ -334,6 +334,17 @@ fn a_start_that_cannot_be_confined_is_refused() {
     home.mw(["start", "true"]).ok();
 }
 
+/// As in a container that shares the home, or after a change of the system's settings.
+#[test]
+fn a_kernel_that_confines_less_than_it_did_is_asked_again() {
+    let home = confining().gated();
+    let start = |lacks: &str| models(&home, "python3 x.py").env("MEANWHILE_LACKS", lacks).run();
+    let _ = start("").exits(0);
+    // What was found out is still believed, and the supervisor refuses.
+    assert!(start("namespaces").exits(1).text().contains("cannot be confined"));
+    let _ = start("namespaces").exits(3);
+}
+
 #[test]
 fn everyday_work_in_a_project_is_possible() {
     let home = confining();

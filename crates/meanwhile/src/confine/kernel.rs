@@ -41,6 +41,11 @@ pub fn confined_by_kernel(settings: &Settings) -> Confined {
     degree(&by.unwrap_or_default())
 }
 
+/// Forgets what was found out, so that the next call tries again.
+pub(crate) fn forget_kernel(settings: &Settings) {
+    let _ = fs::remove_file(settings.home.join(CONFINEMENT_FILE));
+}
+
 fn degree(by: &[Enforcer]) -> Confined {
     if Enforcer::ALL.iter().all(|enforcer| by.contains(enforcer)) {
         Confined::Fully
