@@ -3,7 +3,7 @@
 use mw_model::{Grant, NetworkGrant};
 
 use super::decision::{BuiltinRule, Decision, Finding, Reason, Verdict, Weight};
-use super::judge::{Judge, short, text_of};
+use super::judge::{Judge, Seen, short, text_of};
 use super::mode::Mode;
 use super::need;
 use super::panics::catching_panics;
@@ -132,9 +132,21 @@ impl Judge<'_> {
         verdict.grant = given;
     }
 
+    /// Returns whether rules of the user allow every command of a script.
+    fn is_allowed_by_rules(&self) -> bool {
+        let request = self.request;
+        let context = RuleContext { tool: request.tool.name, mode: request.mode, dialect: request.dialect };
+        let allows = |seen: &Seen| seen.in_project && request.rules.allowing(&seen.words, context).is_some();
+        !self.seen.is_empty() && self.seen.iter().all(allows)
+    }
+
     fn finish(mut self, verdict: &mut Verdict) {
         let confined = self.is_confined();
         self.grant(verdict);
+        if !self.is_allowed_by_rules() {
+            let wanted = self.findings.iter().map(|finding| finding.grant.clone());
+            self.ask_about_new_protected(&wanted.fold(verdict.grant.clone(), Grant::joined));
+        }
         let raises = self.request.mode != Mode::Dangerous;
         for finding in self.findings {
             let asks = finding.needs_approval(confined);

@@ -38,6 +38,8 @@ pub enum Need {
     OwnMounts,
     /// Everything that confines commands.
     Confinement,
+    /// A directory for tests that is not among those for temporary files.
+    Outside,
 }
 
 impl fmt::Display for Need {
@@ -52,6 +54,7 @@ impl fmt::Display for Need {
             Self::Ipv6 => "IPv6",
             Self::ForeignExitCodes => "exit codes of processes that are not children (Linux 6.15)",
             Self::Confinement => "Landlock, user namespaces and seccomp",
+            Self::Outside => "a directory outside of /tmp, /var/tmp, /dev/shm and TMPDIR",
             Self::OwnMounts => "a separate mount namespace (`unshare --user --mount`)",
         })
     }

@@ -181,7 +181,7 @@ impl Config {
             },
             kill_tasks: true,
             confine_user: "none".to_owned(),
-            confine_models: false,
+            confine_models: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
             profile: profile::of(Dialect::Canonical),

@@ -152,7 +152,8 @@ fn a_permission_request_can_be_answered_from_a_terminal() {
 #[test]
 fn an_agent_inside_a_task_has_the_policy_of_the_enclosing_session() {
     let endpoint = ModelEndpoint::new();
-    let home = home(&endpoint);
+    // In a confined task there would be no agent.
+    let home = home(&endpoint).with_env("MEANWHILE_LACKS", "landlock");
     let other = home.command(["start", "--json", "exit 3"]).session("other").run().json();
     let other = other["id"].as_str().unwrap().to_owned();
     let _ = home.ended(&other);

@@ -37,13 +37,37 @@ pub(crate) struct Gate {
     listener: Listener,
 }
 
+/// What the kernel can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Everything.
+    Full,
+    /// What Landlock holds without namespaces. Policy does not rely on it.
+    LandlockOnly,
+    /// Nothing. Policy alone decides.
+    Neither,
+}
+
+impl Kernel {
+    pub(crate) const ALL: [Self; 3] = [Self::Full, Self::LandlockOnly, Self::Neither];
+
+    /// Returns the features that it lacks.
+    const fn lacks(self) -> &'static str {
+        match self {
+            Self::Full => "",
+            Self::LandlockOnly => "namespaces",
+            Self::Neither => "landlock,namespaces",
+        }
+    }
+}
+
 /// What became of attacks.
 #[derive(Default)]
 pub(crate) struct Runs {
     /// How many needed approval, and did not get it.
     pub(crate) asked: usize,
-    /// How many ran confined.
-    pub(crate) confined: usize,
+    /// How many ran.
+    pub(crate) ran: usize,
     /// Those that had their effect, and the effect.
     pub(crate) had: Vec<(String, String)>,
 }
@@ -126,8 +150,8 @@ fn filled(attack: &str, world: &World, listener: &Listener, ids: [&str; 3]) -> S
 }
 
 impl Gate {
-    /// Creates a home on a system that can confine completely.
-    pub(crate) fn new() -> Self {
+    /// Creates a home on a system that can confine completely, or as if it had less.
+    pub(crate) fn new(kernel: Kernel) -> Self {
         let supervisor = Path::new(MW).with_file_name("mw-supervisor");
         let report = Command::new(supervisor).arg("check").output().unwrap().stdout;
         let report: Value = serde_json::from_slice(&report).unwrap();
@@ -135,6 +159,7 @@ impl Gate {
             skip(Need::Confinement, "the kernel offers only a part of it");
         }
         let home = Home::new(MW).gated().needing("git").needing("python3").needing("bash");
+        let home = home.with_env("MEANWHILE_LACKS", kernel.lacks());
         let other = home.command(["start", "--json", &format!("echo {OTHER}; sleep 600")]);
         let task = other.env("MEANWHILE_MODE", "dangerous").session("other").run().json();
         let task = task["id"].as_str().unwrap().to_owned();
@@ -158,7 +183,7 @@ impl Gate {
                     while let Some(attack) = attacks.get(next.fetch_add(1, Ordering::SeqCst)) {
                         let (asked, seen) = self.run(effect, attack);
                         let mut runs = runs.lock().unwrap();
-                        *(if asked { &mut runs.asked } else { &mut runs.confined }) += 1;
+                        *(if asked { &mut runs.asked } else { &mut runs.ran }) += 1;
                         runs.had.extend(seen.map(|what| (attack.clone(), what)));
                     }
                 });
@@ -207,7 +232,7 @@ impl Gate {
     pub(crate) fn judged(&self, world: &World, script: &str) -> (String, Grant) {
         let call = self.home.command(["policy", "--json", "--shell", "/bin/bash", script]);
         let call = call.cwd(world.project()).env("HOME", world.home());
-        let call = call.env("MEANWHILE_MODE", "safe").env("MEANWHILE_CONFINE_MODELS", "true");
+        let call = call.env("MEANWHILE_MODE", "safe");
         let printed = call.run().json();
         let grant = serde_json::from_value(printed["grant"].clone()).unwrap();
         (printed["decision"].as_str().unwrap().to_owned(), grant)
@@ -223,7 +248,6 @@ impl Gate {
             .env("PATH", path)
             .env("API_TOKEN", SECRET)
             .env("MEANWHILE_MODE", "safe")
-            .env("MEANWHILE_CONFINE_MODELS", "true")
             .env("MEANWHILE_APPROVAL_WAIT", "0")
     }
 

@@ -12,51 +12,34 @@ mod random;
 mod world;
 
 use effects::Effect;
-use gate::Gate;
-
-/// Commands that have their effect: code of the project makes a new file with a name that other programs obey. The kernel
-/// protects such files only if they exist.
-const KNOWN: [&str; 12] = [
-    "awk 'BEGIN{print \"x\" > \".envrc\"}'",
-    "git apply <<'E'\ndiff --git a/.envrc b/.envrc\nnew file mode 100644\n--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+x\nE",
-    "git mv README.md .envrc",
-    "node -e 'require(\"fs\").writeFileSync(\".envrc\",\"\")'",
-    "patch -p1 <<'E'\n--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+x\nE",
-    "python3 -c 'import os; os.makedirs(\".devcontainer\"); open(\".devcontainer/devcontainer.json\",\"w\")'",
-    "python3 -c 'open(\".envrc\",\"w\").write(\"x\")'",
-    "python3 -c 'open(\".yarnrc.yml\",\"w\")'",
-    "python3 -c 'open(\"lefthook.yml\",\"w\")'",
-    "python3 evil.py .envrc",
-    "sed -n 'w .envrc' README.md",
-    "tar cf t.tar --transform 's/README.md/.envrc/' README.md; tar xf t.tar .envrc",
-];
+use gate::{Gate, Kernel};
 
 /// Every how many attacks one also runs without the gate.
 const SAMPLE: usize = 4;
 
-/// Runs the attacks of one effect through the gate, and a sample of them without it. At least this part in a hundred of
-/// the sample must work there.
+/// Runs the attacks of one effect through the gate, on kernels that confine everything, only with Landlock, and nothing; and a sample
+/// of them without the gate. At least this part in a hundred of the sample must work there.
 #[track_caller]
 fn suite(effect: Effect, least_that_work: usize) {
     let attacks = list::with(effect);
-    let runs = Gate::new().run_all(effect, &attacks);
+    for kernel in Kernel::ALL {
+        let runs = Gate::new(kernel).run_all(effect, &attacks);
+        println!(
+            "{effect:?}, {kernel:?}: {} attacks, {} asked about, {} ran",
+            attacks.len(),
+            runs.asked,
+            runs.ran
+        );
+        assert!(runs.had.is_empty(), "{kernel:?}: {} of {}: {:#?}", runs.had.len(), attacks.len(), runs.had);
+    }
     let sample: Vec<String> = attacks.iter().step_by(SAMPLE).cloned().collect();
     let work = if least_that_work == 0 { 0 } else { gate::count_effective(effect, &sample) };
-    println!(
-        "{effect:?}: {} attacks, {} asked about, {} ran confined",
-        attacks.len(),
-        runs.asked,
-        runs.confined
-    );
     println!("{effect:?}: {work} of a sample of {} work without the gate", sample.len());
     assert!(
         work * 100 >= least_that_work * sample.len(),
         "only {work} of {} can be seen to work",
         sample.len()
     );
-    let is_known = |attack: &str| KNOWN.contains(&attack);
-    let new: Vec<_> = runs.had.iter().filter(|(attack, _)| !is_known(attack)).collect();
-    assert!(new.is_empty(), "{} of {} had their effect: {new:#?}", new.len(), attacks.len());
 }
 
 #[test]

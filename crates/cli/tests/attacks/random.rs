@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::effects::{Effect, State, shows_secret};
-use crate::gate::Gate;
+use crate::gate::{Gate, Kernel};
 use crate::list;
 use crate::world::World;
 
@@ -98,7 +98,7 @@ fn the_effects_of_random_scripts_are_part_of_their_grants() {
     let attacks: Vec<String> = attacks
         .filter(|attack| runs.iter().any(|part| attack.contains(part)) && !attack.contains("sleep"))
         .collect();
-    let gate = Gate::new();
+    let gate = Gate::new(Kernel::Full);
     let shared = gate.world();
     let config =
         Config { cases: CASES, failure_persistence: None, max_shrink_iters: 20, ..Config::default() };

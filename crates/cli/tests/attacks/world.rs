@@ -39,7 +39,7 @@ impl World {
 }
 
 fn directory() -> TempDir {
-    tempfile::Builder::new().prefix("attack-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+    mw_testkit::directory_outside(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Creates the template of all home directories.

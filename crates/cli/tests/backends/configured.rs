@@ -42,3 +42,16 @@ fn an_unknown_backend_is_refused_with_the_names_of_the_others() {
     }
     assert!(world.home.list().is_empty());
 }
+
+/// The kernel of this machine confines nothing there, so policy does not rely on it.
+#[test]
+fn commands_of_models_elsewhere_are_judged_as_without_confinement() {
+    let world = World::new("far", Kind::Remote, "[backends.far]\nkind = \"ssh\"\nhost = \"127.0.0.1\"\n");
+    let start = |on: &str| {
+        let call = world.home.command(["start", "--json", "--on", on, "python3 x.py"]).session("agent");
+        call.env("MEANWHILE_MODE", "safe").env("MEANWHILE_APPROVAL_WAIT", "50ms").run()
+    };
+    assert_eq!(start("far").code, Some(3));
+    let open = world.home.mw(["approvals", "--json"]).json();
+    assert!(open["approvals"][0]["grant"].is_null(), "{open}");
+}

@@ -138,7 +138,7 @@ fn an_agents_permission_request_does_not_hide_stored_approval_requests() {
     say(&mut terminal, "/background rm -rf build");
     until_shown(&terminal, "allow?");
     terminal.press(ESC);
-    until_gone(&terminal, "Command requires approval:");
+    until_gone(&terminal, "Command requires approval");
     say(&mut terminal, "ask rm -rf build");
     until_shown(&terminal, "approval required (Ctrl-Y)");
     say(&mut terminal, "/approve");
@@ -171,13 +171,13 @@ fn a_wake_up_opens_the_approval_dialog_and_an_answer_elsewhere_closes_it() {
     let call = json!({"command": "rm -rf build; echo gone > mark"});
     let asked = Instant::now();
     say(&mut terminal, &format!("mcp shell {call}"));
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "Command requires approval");
     assert!(asked.elapsed() < Duration::from_secs(50), "only the fallback poll found it");
     let open = home.mw(["approvals", "--json"]).json();
     let id = open["approvals"][0]["id"].as_str().unwrap().to_owned();
     let answered = Instant::now();
     home.mw(["approve", &id]).ok();
-    until_gone(&terminal, "Command requires approval:");
+    until_gone(&terminal, "Command requires approval");
     assert!(answered.elapsed() < Duration::from_secs(50), "only the fallback poll found it");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");

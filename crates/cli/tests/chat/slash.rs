@@ -113,9 +113,9 @@ fn test_slash_background_approval_by_command() {
     let home = table(&endpoint).gated();
     let mut terminal = chat(&home);
     say(&mut terminal, "/background rm -rf build");
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "Command requires approval");
     terminal.press(ESC);
-    until_gone(&terminal, "Command requires approval:");
+    until_gone(&terminal, "Command requires approval");
     say(&mut terminal, "/approve");
     until_shown(&terminal, "Started background task task_");
     assert_eq!(only(&home)["approved_by"], "user");
@@ -256,9 +256,9 @@ fn a_command_that_waits_for_approval_does_not_block_others() {
     let home = table(&endpoint).gated();
     let mut terminal = chat(&home);
     say(&mut terminal, "/background rm -rf build");
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "Command requires approval");
     terminal.press(ESC);
-    until_gone(&terminal, "Command requires approval:");
+    until_gone(&terminal, "Command requires approval");
     say(&mut terminal, "/tasks");
     until_shown(&terminal, "No background tasks.");
     say(&mut terminal, "/deny");

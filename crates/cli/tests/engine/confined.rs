@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use mw_testkit::{Home, Need, SOON, alive, children, skip, wait_until};
+use mw_testkit::{Home, Need, SOON, alive, children, directory_outside, skip, wait_until};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::approval::{SESSION, agent, asked, open};
 use crate::home;
@@ -39,24 +40,19 @@ fn confining() -> Home {
 }
 
 /// A directory outside of the project and of temporary files.
-struct Outside(PathBuf);
+struct Outside(TempDir);
 
 impl Outside {
-    fn new(home: &Home) -> Self {
-        let name = home.state().to_string_lossy().replace('/', "-");
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("outside{name}"));
-        fs::create_dir_all(&path).unwrap();
-        Self(fs::canonicalize(path).unwrap())
+    fn new() -> Self {
+        Self(directory_outside(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     fn show(&self) -> String {
-        self.0.display().to_string()
-    }
-}
-
-impl Drop for Outside {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().display().to_string()
     }
 }
 
@@ -73,9 +69,9 @@ const PROJECT: [&str; 2] = ["--confine", "project"];
 #[test]
 fn a_confined_task_changes_the_project_and_nothing_else() {
     let home = confining();
-    let outside = Outside::new(&home);
+    let outside = Outside::new();
     let there = outside.show();
-    fs::write(outside.0.join("kept"), "as it was").unwrap();
+    fs::write(outside.at("kept"), "as it was").unwrap();
     fs::write(home.work().join(".envrc"), "as it was").unwrap();
     fs::write(home.work().join(".env"), "KEY=value-of-env").unwrap();
     fs::create_dir_all(home.user().join(".ssh")).unwrap();
@@ -93,8 +89,8 @@ fn a_confined_task_changes_the_project_and_nothing_else() {
     assert!(log.contains("over"), "{log}");
     assert_eq!(task["confined"]["by"], serde_json::json!(["landlock", "namespaces", "seccomp"]), "{task}");
     assert_eq!(fs::read_to_string(home.work().join("inside")).unwrap(), "in\n", "{log}");
-    assert!(!outside.0.join("new").exists(), "{log}");
-    let kept = outside.0.join("kept");
+    assert!(!outside.at("new").exists(), "{log}");
+    let kept = outside.at("kept");
     assert_eq!(fs::read_to_string(&kept).unwrap(), "as it was");
     let about = fs::metadata(&kept).unwrap();
     assert_ne!(std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777, 0o777, "{log}");
@@ -203,6 +199,45 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
     }
 }
 
+/// Whoever holds a socket outside may act for the user.
+#[test]
+fn sockets_of_other_programs_are_out_of_reach() {
+    let home = confining().needing("python3");
+    let outside = Outside::new();
+    let listen = |path: &Path| std::os::unix::net::UnixListener::bind(path).unwrap();
+    let _foreign = listen(&outside.at("s"));
+    let _own = listen(&home.work().join("s"));
+    std::os::unix::fs::symlink(outside.at("s"), home.work().join("link")).unwrap();
+    let foreign = outside.show();
+    let code = format!(
+        "import os, socket\n\
+         def call(path):\n    s = socket.socket(socket.AF_UNIX)\n\
+         {0}try: s.connect(path); print(path, 'connected')\n{0}except OSError as e: print(path, e.errno)\n\
+         [call(path) for path in ['{foreign}/s', 'link', '/proc/self/root{foreign}/s', 's', '/nowhere']]\n\
+         os.chdir('{foreign}'); call('./s')\n",
+        "    "
+    );
+    fs::write(home.work().join("call.py"), code).unwrap();
+    for network in ["none", "loopback"] {
+        let options = ["--confine", "project", "--network", network];
+        let (log, _) = confined(&home, &options, "python3 call.py");
+        for said in ["/s 13\n", "link 13\n", "\ns connected\n", "/nowhere 2\n", "./s 13\n"] {
+            assert!(log.contains(said), "{network}, {said:?}: {log}");
+        }
+        assert_eq!(log.matches("connected").count(), 1, "{network}: {log}");
+    }
+}
+
+/// The file would make git obey another configuration.
+#[test]
+fn a_repository_is_not_redirected() {
+    let home = confining();
+    let script = "mkdir -p evil/hooks; echo ../evil > .git/commondir; echo made; git status; echo over";
+    let (log, _) = confined(&home, &PROJECT, script);
+    assert!(log.contains("over"), "{log}");
+    assert!(!home.work().join(".git/commondir").exists(), "{log}");
+}
+
 #[test]
 fn secret_variables_are_removed_and_others_kept() {
     let home = confining();
@@ -280,14 +315,15 @@ fn a_confined_task_survives_its_supervisors_and_is_adopted() {
 
 #[test]
 fn without_namespaces_a_task_still_changes_nothing_outside() {
-    let home = confining().with_env("MEANWHILE_LACKS", "namespaces");
-    let outside = Outside::new(&home);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", std::env::var("PATH").unwrap_or_default());
+    let home = confining().needing("bash").with_env("PATH", path).with_env("MEANWHILE_LACKS", "namespaces");
+    let outside = Outside::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let call = connect(listener.local_addr().unwrap());
     let script = format!("echo in > inside; echo new > {}/new; {call}; echo over", outside.show());
     let (log, task) = confined(&home, &PROJECT, &script);
     assert!(log.contains("over") && !log.contains("connected"), "{log}");
-    assert!(home.has_file("inside") && !outside.0.join("new").exists(), "{log}");
+    assert!(home.has_file("inside") && !outside.at("new").exists(), "{log}");
     assert_eq!(task["confined"]["by"], serde_json::json!(["landlock", "seccomp"]), "{task}");
 }
 
@@ -299,6 +335,17 @@ fn a_start_that_cannot_be_confined_is_refused() {
     assert!(refusal.to_string().contains("cannot be confined: landlock"), "{refusal}");
     assert!(!home.has_file("ran"));
     home.mw(["start", "true"]).ok();
+}
+
+/// As in a container that shares the home, or after a change of the system's settings.
+#[test]
+fn a_kernel_that_confines_less_than_it_did_is_asked_again() {
+    let home = confining().gated();
+    let start = |lacks: &str| models(&home, "python3 x.py").env("MEANWHILE_LACKS", lacks).run();
+    let _ = start("").exits(0);
+    // What was found out is still believed, and the supervisor refuses.
+    assert!(start("namespaces").exits(1).text().contains("cannot be confined"));
+    let _ = start("namespaces").exits(3);
 }
 
 #[test]
@@ -322,7 +369,7 @@ fn everyday_work_in_a_project_is_possible() {
 #[test]
 fn a_failure_of_the_confinement_is_recognised() {
     let home = confining();
-    let outside = Outside::new(&home);
+    let outside = Outside::new();
     let script = format!("echo x > {}/new", outside.show());
     let (_, task) = confined(&home, &PROJECT, &script);
     assert!(task["confined"]["refused"].as_str().unwrap().contains("Read-only file system"), "{task}");
@@ -362,7 +409,6 @@ fn a_task_in_another_user_namespace_is_still_inside_a_task() {
 fn models(home: &Home, script: &str) -> mw_testkit::Invocation {
     home.command(["start", "--json", script])
         .session(SESSION)
-        .env(variable("confine.models"), "true")
         .env("MEANWHILE_MODE", "safe")
         .env(variable("approval.wait"), "50ms")
 }
@@ -409,13 +455,18 @@ fn confine_user_takes_effect() {
 
 #[test]
 fn confine_models_takes_effect() {
-    drop(confining());
-    for home in both_ways("confine.models", "true") {
+    let usual = confining().gated();
+    let started = |home: &Home| {
         let wait = variable("approval.wait");
         let started = home.command(["start", "--json", "ls"]).session(SESSION).env(wait, "50ms").run().json();
-        let task = home.ended(started["id"].as_str().unwrap());
-        assert_eq!(task["confined"]["by"].as_array().unwrap().len(), 3, "{task}");
-        let (_, own) = confined(&home, &[], "true");
-        assert!(own.get("confined").is_none(), "{own}");
+        home.ended(started["id"].as_str().unwrap())
+    };
+    let task = started(&usual);
+    assert_eq!(task["confined"]["by"].as_array().unwrap().len(), 3, "{task}");
+    let (_, own) = confined(&usual, &[], "true");
+    assert!(own.get("confined").is_none(), "{own}");
+    for home in both_ways("confine.models", "false") {
+        let task = started(&home);
+        assert!(task.get("confined").is_none(), "{task}");
     }
 }

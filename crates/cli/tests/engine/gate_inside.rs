@@ -5,7 +5,7 @@ use std::fs;
 use mw_testkit::{Home, children};
 use serde_json::{Value, json};
 
-use crate::approval::{SESSION, asked, project};
+use crate::approval::{SESSION, asked, project, project_without_kernel};
 
 #[test]
 fn changing_the_environment_does_not_leave_the_enclosing_session() {
@@ -123,7 +123,7 @@ fn a_task_sees_no_approval_requests_of_other_sessions() {
 /// The policy of the enclosing session applies; a mode in the environment is ignored.
 #[test]
 fn a_session_begun_inside_a_task_has_the_enclosing_policy() {
-    let home = project();
+    let home = project_without_kernel();
     let mw = env!("CARGO_BIN_EXE_mw");
     let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
                 MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous";
@@ -140,7 +140,7 @@ fn a_session_begun_inside_a_task_has_the_enclosing_policy() {
 /// A task cannot replace the policy of its own session, and a second host does not loosen it for the first.
 #[test]
 fn a_hosted_session_keeps_its_policy() {
-    let home = project();
+    let home = project_without_kernel();
     let mw = env!("CARGO_BIN_EXE_mw");
     let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \
                 MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous";
@@ -232,7 +232,7 @@ fn a_server_inside_a_task_serves_the_session_of_the_task() {
 /// Neither its environment nor the name of a new session loosens the policy.
 #[test]
 fn a_server_inside_a_task_has_the_enclosing_policy() {
-    let home = project();
+    let home = project_without_kernel();
     let mw = env!("CARGO_BIN_EXE_mw");
     calls(&home, "calls", &[("shell", json!({"command": "rm precious"}))]);
     let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" \

@@ -8,16 +8,14 @@ use serde_json::{Value, json};
 
 use crate::settings::{as_file, both_ways, setting, variable, with_file};
 
-/// A home with the usual mode.
+/// A home with the usual mode, on a kernel that cannot confine commands.
 fn home() -> Home {
-    crate::home().gated()
+    crate::home().gated().with_env("MEANWHILE_LACKS", "landlock")
 }
 
-/// Returns a home whose working directory is a project.
+/// Returns a home whose working directory is a project, on a kernel that cannot confine commands.
 fn project() -> Home {
-    let home = home();
-    fs::create_dir(home.work().join(".git")).unwrap();
-    home
+    crate::approval::project_without_kernel()
 }
 
 #[track_caller]
@@ -60,14 +58,17 @@ fn a_decision_has_reasons_effects_and_an_exit_code() {
 
 #[test]
 fn where_the_kernel_confines_a_decision_says_what_the_command_may_do() {
-    let home = project().with_env(variable("confine.models"), "true");
-    let lacks =
-        project().with_env(variable("confine.models"), "true").with_env("MEANWHILE_LACKS", "landlock");
+    let home = crate::approval::project();
     let decided = |home: &Home, command: &str| {
         let printed = home.mw(["policy", "--json", command]).json();
         (printed["decision"].as_str().unwrap().to_owned(), printed["grant"].clone())
     };
-    assert_eq!(decided(&lacks, "python3 x.py").0, "ask", "the kernel lacks something");
+    for lacks in ["landlock", "namespaces", "seccomp"] {
+        let lacking = crate::approval::project().with_env("MEANWHILE_LACKS", lacks);
+        assert_eq!(decided(&lacking, "python3 x.py").0, "ask", "the kernel lacks {lacks}");
+    }
+    let off = crate::approval::project().with_env(variable("confine.models"), "false");
+    assert_eq!(decided(&off, "python3 x.py").0, "ask");
     if decided(&home, "python3 x.py").0 == "ask" {
         mw_testkit::skip(mw_testkit::Need::Confinement, "the kernel offers only a part of it");
     }
@@ -233,6 +234,7 @@ fn policy_writable_takes_effect() {
     let there = place.work().to_string_lossy().into_owned();
     let by_variable = home().with_env(variable("policy.writable"), &there);
     let in_file = with_file(&format!("[policy]\nwritable = [{there:?}]\n"));
+    let in_file = in_file.with_env("MEANWHILE_LACKS", "landlock");
     for home in [by_variable, in_file] {
         decides(&home, ["policy", &format!("echo x > {there}/y")], 0);
         decides(&home, ["policy", &format!("echo x > {there}/../y")], 3);

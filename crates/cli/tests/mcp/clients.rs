@@ -10,7 +10,8 @@ use crate::home;
 
 fn drive(mode: &str, transport: &str, steps: usize) {
     let clients = clients::found();
-    let home = home();
+    // Every command is confined. In mode safe, input would need approval.
+    let home = home().gated().with_env("MEANWHILE_MODE", "auto");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/clients/drive.py");
     let mut invocation = home.program(clients.python()).arg(script).arg(env!("CARGO_BIN_EXE_mw"));
     for word in [mode, transport] {

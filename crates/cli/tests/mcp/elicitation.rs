@@ -73,7 +73,9 @@ fn a_call_that_needs_approval_asks_by_elicitation() {
     let (call, question) = asked(&mut host, "rm precious");
     let shown = question["params"]["message"].as_str().unwrap();
     // Dialogs show only the first lines until they are expanded.
-    assert!(shown.starts_with("Run it? deletes precious\n  rm precious\n\nin "), "{shown}");
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].starts_with("Run it? deletes precious"), "{shown}");
+    assert!(lines[1] == "  rm precious" && lines[2].is_empty() && lines[3].starts_with("in "), "{shown}");
     assert_eq!(question["params"]["requestedSchema"]["properties"]["for_session"]["type"], "boolean");
     assert!(home.has_file("precious"));
     reply(&mut host, &question, &json!({"action": "accept", "content": {}}));

@@ -5,6 +5,7 @@
 
 mod calls;
 mod clients;
+mod confined;
 mod elicitation;
 mod ends;
 mod errors;

@@ -41,10 +41,15 @@ pub fn confined_by_kernel(settings: &Settings) -> ConfinementLevel {
     degree(&by.unwrap_or_default())
 }
 
+/// Forgets what was found out, so that the next call tries again.
+pub(crate) fn forget_kernel(settings: &Settings) {
+    let _ = fs::remove_file(settings.home.join(CONFINEMENT_FILE));
+}
+
 fn degree(by: &[Enforcer]) -> ConfinementLevel {
     if Enforcer::OF_GRANTS.iter().all(|enforcer| by.contains(enforcer)) {
         ConfinementLevel::Fully
-    } else if by.contains(&Enforcer::Landlock) {
+    } else if by.contains(&Enforcer::Landlock) && by.contains(&Enforcer::Seccomp) {
         ConfinementLevel::Partly
     } else {
         ConfinementLevel::No
@@ -72,6 +77,8 @@ mod tests {
         assert_eq!(degree(&Enforcer::OF_GRANTS), ConfinementLevel::Fully);
         assert_eq!(degree(&[Enforcer::Landlock, Enforcer::Seccomp]), ConfinementLevel::Partly);
         assert_eq!(degree(&[Enforcer::Namespaces, Enforcer::Seccomp]), ConfinementLevel::No);
+        // A task without a network could not start.
+        assert_eq!(degree(&[Enforcer::Landlock]), ConfinementLevel::No);
         assert_eq!(degree(&[]), ConfinementLevel::No);
     }
 }

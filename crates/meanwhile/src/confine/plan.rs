@@ -39,7 +39,7 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         pinned: texts(changes.pinned),
         hidden: texts(hidden),
         devices: texts(places::devices()),
-        absent: Vec::new(),
+        absent: texts(changes.absent),
         network: task.grant.network,
         needs: if spec.place == Place::Sandbox { Enforcer::ALL.to_vec() } else { needs(&task) },
     })
@@ -82,6 +82,7 @@ struct Changes {
     read_only: Vec<PathBuf>,
     writable_again: Vec<PathBuf>,
     pinned: Vec<PathBuf>,
+    absent: Vec<PathBuf>,
 }
 
 impl Places {
@@ -164,6 +165,7 @@ fn protect(changes: &mut Changes, directory: &Path) {
     found.find_in(directory);
     changes.read_only.extend(found.read_only);
     changes.pinned.extend(found.pinned);
+    changes.absent.extend(found.absent);
     changes.writable.extend(found.writable);
 }
 

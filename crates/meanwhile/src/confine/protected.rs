@@ -18,6 +18,8 @@ pub(super) struct Protected {
     pub(super) pinned: Vec<PathBuf>,
     /// Directories outside that belong to the repository of a linked worktree.
     pub(super) writable: Vec<PathBuf>,
+    /// Files that do not exist, and that nobody but an attacker makes.
+    pub(super) absent: Vec<PathBuf>,
 }
 
 impl Protected {
@@ -58,6 +60,25 @@ impl Protected {
     }
 
     fn protect_repository(&mut self, git: PathBuf) {
+        if git.join("HEAD").exists() {
+            // What does not exist could be made, and an empty directory or file is as good as none.
+            let _ = fs::create_dir(git.join("hooks"));
+            let config = fs::read(git.join("config")).unwrap_or_default();
+            if String::from_utf8_lossy(&config).to_lowercase().contains("worktreeconfig") {
+                let _ = fs::File::create_new(git.join("config.worktree"));
+            }
+        }
+        // It names another directory with configuration and hooks. An empty one makes git fail.
+        let elsewhere = git.join("commondir");
+        match real(&elsewhere) {
+            Some(it) => self.read_only.push(it),
+            None => self.absent.push(elsewhere),
+        }
+        for tree in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
+            let tree = tree.path();
+            let names = ["commondir", "gitdir", "config.worktree"];
+            self.read_only.extend(names.iter().filter_map(|name| real(&tree.join(name))));
+        }
         self.read_only.extend(OF_REPOSITORY.iter().filter_map(|name| real(&git.join(name))));
         for module in fs::read_dir(git.join("modules")).into_iter().flatten().flatten() {
             let module = module.path();
@@ -109,6 +130,7 @@ mod tests {
                 ".git/config",
                 ".git/hooks/pre-commit.sample",
                 ".git/modules/a/config",
+                ".git/worktrees/b/commondir",
                 ".envrc",
                 "Lefthook.yml",
                 ".github/workflows/ci.yml",
@@ -125,11 +147,13 @@ mod tests {
                 ".git/config",
                 ".git/hooks",
                 ".git/modules/a/config",
+                ".git/worktrees/b/commondir",
                 ".github/workflows",
                 "Lefthook.yml"
             ]
         );
         assert_eq!(inside(&top, found.pinned), [".git", ".github"]);
+        assert_eq!(inside(&top, found.absent), [".git/commondir"]);
         assert!(found.writable.is_empty());
     }
 

@@ -5,6 +5,7 @@ use mw_model::{Event, Process, TaskSpec, Timestamp, next_state};
 
 use super::message;
 use crate::base::Directories;
+use crate::confine::kernel::forget_kernel;
 use crate::disk::slots::Slots;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -35,7 +36,13 @@ impl Directories {
             }
             // Another supervisor has the task. The next reconciliation finds its journal.
             Err(Error::Spawn { code: RefusalCode::Busy, .. }) => Ok(task),
-            Err(error) => Err(error),
+            Err(error) => {
+                if matches!(&error, Error::Spawn { code: RefusalCode::Confinement, .. }) {
+                    // What was found out in this boot is wrong here, as in a container that shares the home.
+                    forget_kernel(&self.settings);
+                }
+                Err(error)
+            }
         }
     }
 

@@ -31,7 +31,8 @@ pub struct Confinement {
     /// Devices that may be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<RawText>,
-    /// Files that must not appear: they do not exist, and other programs would obey them.
+    /// Files that do not exist, and that other programs would obey. They are removed when the command ends. Their directories
+    /// must be pinned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<RawText>,
     /// The addresses that may be reached.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cached_files;
 pub(crate) mod destination;
+pub(crate) mod mentioned;
 pub(crate) mod project;
 pub(crate) mod protected;
 pub(crate) mod secret_files;

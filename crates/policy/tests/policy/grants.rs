@@ -143,3 +143,44 @@ fn the_grant_of_a_rule_replaces_what_the_command_seems_to_need() {
         Grant { write: WriteGrant::Project, ..Grant::default() }
     );
 }
+
+/// The kernel protects files that exist; code could make others.
+#[test]
+fn a_command_that_names_a_new_file_that_other_programs_obey_asks() {
+    let verdict = |text: &str| Case { confined: ConfinementLevel::Fully, ..Case::bash(text) }.verdict();
+    for text in [
+        "python3 -c 'open(\".envrc\",\"w\").write(\"x\")'",
+        "python3 evil.py ./src/.npmrc",
+        "git mv README.md .Envrc",
+        "git apply <<'E'\n+++ b/.envrc\nE",
+        "sed -n 'w .envrc' README.md",
+        "node -e 'require(\"fs\").mkdirSync(\".devcontainer/x\")'",
+        "tar xf t.tar lefthook.yml",
+        "make .github/workflows/ci.yml",
+        "python3 x.py /p/sub/.git/hooks/pre-commit",
+    ] {
+        let verdict = verdict(text);
+        assert_eq!(verdict.decision, Decision::Ask, "{text}");
+        assert_eq!(verdict.rules, ["write-protected"], "{text}");
+        assert!(
+            matches!(&verdict.grant.write, WriteGrant::Paths(paths) if paths[0].starts_with("/p/")),
+            "{text}"
+        );
+    }
+    for text in [
+        "cat .vscode/x",
+        "grep -rn lefthook.yml .",
+        "python3 x.py ~/.cargo/bin",
+        "./run .git/hooks $HOME/.config/x",
+        "node -e 'a(b).config'",
+        "python3 x.py /srv/.envrc .env.example",
+    ] {
+        assert_eq!(verdict(text).decision, Decision::Allow, "{text}");
+    }
+    let rule = "name = \"r\"\nmatch = \"./run ...\"\ndecision = \"allow\"\n";
+    let mut rules = Rules::none();
+    rules.add(vec![toml::from_str(rule).unwrap()], mw_policy::RuleOrigin::User).unwrap();
+    let allowed =
+        Case { confined: ConfinementLevel::Fully, rules: &rules, ..Case::bash("./run .envrc") }.verdict();
+    assert_eq!(allowed.decision, Decision::Allow);
+}

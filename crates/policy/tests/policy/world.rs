@@ -27,6 +27,10 @@ impl Files for Nowhere {
         let real = self.real(absolute)?;
         FILES.iter().find(|(path, _)| *path == real).map(|(_, text)| (*text).to_owned())
     }
+
+    fn exists(&self, absolute: &str) -> bool {
+        self.text(absolute).is_some() || absolute == "/p/.git"
+    }
 }
 
 /// Resolves a path in a file system whose only links are these.

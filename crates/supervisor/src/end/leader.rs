@@ -16,6 +16,7 @@ use crate::clock;
 use crate::control::socket::Interest;
 use crate::fail_point::fail_point;
 use crate::output::pump::drain;
+use crate::spawn::confined::remove_absent;
 use crate::sys;
 use crate::sys::{Phase, WaitResult};
 use crate::watch::supervise::{Leader, Supervisor};
@@ -107,6 +108,9 @@ impl Supervisor {
         fail_point("supervisor-exit-seen");
         if self.exceeded.is_none() {
             self.exceeded = self.exceeded_at_end(&exit);
+        }
+        if let Some(confinement) = &self.run.message.confinement {
+            remove_absent(confinement);
         }
         let living = self.survivors();
         let record = self.exit_record(exit.clone(), &living);

@@ -1,6 +1,6 @@
 //! Executes a command with a confinement, with as many features of the kernel as there are.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +12,7 @@ use mw_model::NetworkGrant;
 use mw_model::wire::{Confinement, Enforcer};
 
 use crate::boot::start_message::receive_from;
-use crate::sys::{self, Board, Child, Confine, Connects, ExecPlan, SpawnStep};
+use crate::sys::{self, Board, Child, Confine, Connects, ExecPlan, Reachable, SpawnStep};
 
 /// Starts the command confined. A feature that the kernel lacks is left out, unless the confinement needs it.
 #[cold]
@@ -27,7 +27,7 @@ pub(super) fn spawn(
     let failed = |error: &io::Error| {
         (SpawnStep::Confine(Enforcer::Seccomp), error.raw_os_error().unwrap_or(libc::EINVAL))
     };
-    let lines = (confinement.network == NetworkGrant::Loopback).then(lines).transpose();
+    let lines = (confinement.network != NetworkGrant::Full).then(lines).transpose();
     let lines = lines.map_err(|error| failed(&error))?;
     let mut usable = not_disabled();
     if sys::landlock_abi() == 0 {
@@ -54,10 +54,29 @@ pub(super) fn spawn(
                         drop(its_end);
                         receive_from(&ours, &mut [0]).ok()?.1.pop()
                     });
-                return Ok((pid, sent.map(Connects::of)));
+                return Ok((pid, sent.map(|calls| Connects::of(calls, reachable(confinement)))));
             }
             Err(failure) => return Err(failure),
         }
+    }
+}
+
+/// Directories with sockets of servers on this machine.
+const SERVERS: [&str; 4] = ["/run/postgresql", "/run/mysqld", "/run/redis", "/run/memcached"];
+
+/// Sockets of other programs could be those of services that act for the user.
+fn reachable(confinement: &Confinement) -> Reachable {
+    let own = confinement.writable.iter().map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())));
+    let servers: &[&str] = if confinement.network == NetworkGrant::None { &[] } else { &SERVERS };
+    let own = own.chain(servers.iter().map(PathBuf::from));
+    Reachable::below((!confinement.writes_all).then_some(own))
+}
+
+/// Removes what a command has made although it must not be there.
+pub(crate) fn remove_absent(confinement: &Confinement) {
+    for path in &confinement.absent {
+        // Nothing is there, as a rule.
+        let _ = fs::remove_file(OsStr::from_bytes(path.as_bytes()));
     }
 }
 
@@ -95,11 +114,8 @@ fn prepare(
 ) -> io::Result<Confine> {
     let is_covered = usable.contains(&Enforcer::Namespaces) || confinement.hidden.is_empty();
     let readable = (!is_covered && usable.contains(&Enforcer::Landlock)).then(|| {
-        let hidden: Vec<&Path> = confinement
-            .hidden
-            .iter()
-            .map(|path| Path::new(std::ffi::OsStr::from_bytes(path.as_bytes())))
-            .collect();
+        let hidden: Vec<&Path> =
+            confinement.hidden.iter().map(|path| Path::new(OsStr::from_bytes(path.as_bytes()))).collect();
         let mut found = Vec::new();
         all_but(Path::new("/"), &hidden, &mut found);
         found.into_iter().filter_map(|path| CString::new(path.into_os_string().into_vec()).ok()).collect()

@@ -21,7 +21,7 @@ pub use arguments::{arguments, set_arguments};
 pub(crate) use arguments::{rename_process, set_name};
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub use build::BUILD;
-pub(crate) use confine::{Confine, Connects, landlock_abi, probe};
+pub(crate) use confine::{Confine, Connects, Reachable, landlock_abi, probe};
 pub use kernel::give_back_memory;
 pub(crate) use kernel::{
     ChildEvents, become_subreaper, boot_id, close_all_but, close_inherited, find_pipe, make_fifo, move_bytes,

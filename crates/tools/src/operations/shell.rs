@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use meanwhile::engine::{KillRequest, TaskRequest};
 use meanwhile::{Task, TaskConfinement};
-use mw_model::{CommandSpec, EnvVar, Io, first_chars, one_line};
+use mw_model::{CommandSpec, EnvVar, Io, Status, first_chars, one_line};
 
 use super::excerpt::Excerpt;
 use super::wait::await_end;
@@ -195,6 +195,10 @@ pub fn run(call: &ShellCall, cx: &CallContext<'_>) -> Result<ForegroundRun, Call
         }
     }
     let mut output = Excerpt::of(&task, cx)?;
+    if task.status == Status::Failed && request.grant.is_some() {
+        // Only a look at a single task finds out whether its confinement has stopped it.
+        task.confined = cx.task(task.id.as_str())?.confined;
+    }
     if let Some(advice) = task.confined.as_ref().and_then(TaskConfinement::advice) {
         output.text.push_str(&format!("\n[{advice}]\n"));
     }

@@ -137,7 +137,7 @@ fn a_reply_is_marked_as_truncated_if_the_cap_dropped_output() {
 fn long_commands_and_titles_are_shortened_everywhere() {
     let long = format!("true '{}'", "x\u{1b}[31m\n\"é".repeat(10_000));
     for dialect in Dialect::ALL {
-        let world = World::new(dialect);
+        let world = World::new(dialect).open();
         let title = "t".repeat(100_000);
         let task = world.start_with(&long, |request| request.description = Some(title.clone()));
         world.over(&task.id);

@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use meanwhile::engine::{ApprovalTimeouts, Policy};
-use mw_policy::Mode;
+use meanwhile::engine::{ApprovalTimeouts, Policy, confined_by_kernel};
+use mw_policy::{ConfinementLevel, Mode};
+use mw_testkit::{Need, directory_outside, need_program, skip};
 use mw_tools::call::Reply;
 use mw_tools::dialects::DialectTools;
 use mw_tools::{Dialect, Toolset};
@@ -70,6 +71,34 @@ fn the_policy_is_the_same_for_foreground_and_background_in_every_dialect() {
         for (tool, given) in starts(dialect, "ls") {
             let reply = world.call(tool, given);
             assert_eq!(refused(&reply), dialect == Dialect::Opta, "{dialect:?} {tool}: {}", reply.text);
+        }
+    }
+}
+
+/// A program whose effects policy does not know runs unasked, and the kernel holds it to the project.
+#[test]
+fn every_dialect_confines_what_it_starts() {
+    need_program("python3");
+    for dialect in DIALECTS {
+        let mut world = world(dialect, Mode::Safe);
+        if confined_by_kernel(world.runtime.settings()) != ConfinementLevel::Fully {
+            skip(Need::Confinement, "the kernel offers only a part of it");
+        }
+        world.call_settings.policy.confined = ConfinementLevel::Fully;
+        world.call_settings.policy.mode = if dialect == Dialect::Opta { Mode::Auto } else { Mode::Safe };
+        let outside = directory_outside(env!("CARGO_TARGET_TMPDIR"));
+        let mark = outside.path().join("mark");
+        for (nth, (tool, given)) in starts(dialect, "python3 x.py").into_iter().enumerate() {
+            let code = format!("open('inside{nth}', 'w')\nopen('{}', 'w')\n", mark.display());
+            fs::write(world.home.work().join("x.py"), code).unwrap();
+            let reply = world.call(tool, given);
+            assert!(!refused(&reply), "{dialect:?} {tool}: {}", reply.text);
+            let task = world.tasks().swap_remove(0);
+            world.over(&task.id);
+            assert!(world.home.has_file(&format!("inside{nth}")), "{dialect:?} {tool}: {}", reply.text);
+            assert!(!mark.exists(), "{dialect:?} {tool}");
+            let task = world.task(task.id.as_str());
+            assert_eq!(task.confined.unwrap().by.len(), 3, "{dialect:?} {tool}");
         }
     }
 }

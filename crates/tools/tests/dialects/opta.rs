@@ -206,7 +206,7 @@ fn the_timeout_of_a_call_overrides_the_profile_and_zero_means_none() {
 /// O-060: a process has one line, whatever its name is.
 #[test]
 fn quotes_newlines_and_control_characters_stay_on_one_line() {
-    let world = world();
+    let world = world().open();
     let command = "echo \"a\" \\\\\n# \x1b[31m\tb\r\u{7f}";
     let reply = world.done("bg_start", json!({"command": command, "label": "x\n\"y\""}));
     let quoted = r##"cmd="echo \"a\" \\\\\n# \u{1b}[31m\tb\r\u{7f}""##;

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use meanwhile::engine::{KillRequest, Policy, Runtime, TaskRequest};
+use meanwhile::engine::{ApprovalTimeouts, KillRequest, Policy, Runtime, TaskRequest, confined_by_kernel};
 use meanwhile::settings::{AtCapacity, Executables};
 use meanwhile::{Scope, Settings, Task, TaskFilter};
 use mw_model::{CommandSpec, EnvVar, Limits, TaskId};
+use mw_policy::{ConfinementLevel, Mode};
 use mw_testkit::{Home, SOON, beside, need_program, processes, settle_command, wait_until};
 use mw_tools::call::{Background, CallContext, CallSettings, Caller, PatientCaller, Reply, WaitDecision};
 use mw_tools::{Dialect, Toolset};
@@ -25,6 +26,17 @@ pub enum Ending {
     KilledByUser,
     TimeLimit,
     Lost,
+}
+
+/// Returns the policy of a host that confines every command, if this kernel can.
+fn confining(settings: &Settings) -> Policy {
+    let timeouts = ApprovalTimeouts { wait: Duration::from_millis(20), keep: Duration::from_secs(600) };
+    match confined_by_kernel(settings) {
+        ConfinementLevel::Fully => {
+            Policy { mode: Mode::Auto, confined: ConfinementLevel::Fully, timeouts, ..Policy::default() }
+        }
+        ConfinementLevel::Partly | ConfinementLevel::No => Policy::open(),
+    }
 }
 
 pub struct World {
@@ -68,11 +80,18 @@ impl World {
             longest_call: Duration::from_secs(60),
             background: Background::On,
             agents: None,
-            // Approval is tested elsewhere.
-            policy: Policy::open(),
+            // Questions are tested elsewhere.
+            policy: confining(&settings),
         };
         let runtime = Runtime::open(settings).unwrap();
         Self { runtime, call_settings, tools: Toolset::of(dialect), home }
+    }
+
+    /// Allows also commands about which policy asks in every mode.
+    #[must_use]
+    pub fn open(mut self) -> Self {
+        self.call_settings.policy = Policy::open();
+        self
     }
 
     /// Enables log headers.

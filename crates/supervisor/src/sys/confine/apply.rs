@@ -1,7 +1,8 @@
 //! A confinement that is prepared and applied in two steps.
 
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net::UnixStream;
 
 use mw_model::wire::{Confinement, Enforcer};
 use mw_model::{NetworkGrant, RawText};
@@ -105,7 +106,9 @@ pub(crate) fn probe() -> Vec<Enforcer> {
 }
 
 fn works(confinement: &Confinement, enforcer: Enforcer) -> bool {
-    let Ok(confine) = Confine::new(confinement, &[enforcer], None, None) else { return false };
+    // A filter that asks needs more than one that does not: only one in a chain of filters may ask.
+    let Ok((line, _ours)) = UnixStream::pair() else { return false };
+    let Ok(confine) = Confine::new(confinement, &[enforcer], None, Some(line.as_fd())) else { return false };
     match fork() {
         Ok(Fork::Child) => {
             let apply = || i32::from(confine.enter().and_then(|()| confine.restrict()).is_err());

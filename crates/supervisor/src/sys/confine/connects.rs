@@ -1,12 +1,16 @@
-//! Answers the `connect` calls of a command that may reach only this machine.
+//! Answers the `connect` calls of a command without the network: only to this machine, and only to sockets that are its own.
 //!
 //! A seccomp filter does not see addresses, so it hands these calls to the supervisor, which reads the address and lets the
 //! call continue or fail. If all supervisors are gone, the calls fail. A program that changes the address between the
 //! check and the call, in another thread, evades it.
 
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::apply::{checked, errno};
@@ -19,18 +23,45 @@ const CONTINUE: u32 = 1;
 /// The longest address that is read; those of sockets with a path are longer than all others.
 const MOST_BYTES: usize = 128;
 
+/// Directories with sockets of services that answer questions about users, names and the like, or write logs.
+const SERVICES: [&str; 6] = [
+    "/run/nscd",
+    "/run/systemd/journal",
+    "/run/systemd/resolve",
+    "/run/systemd/userdb",
+    "/run/avahi-daemon",
+    "/dev/log",
+];
+
 /// The calls that wait for an answer.
-pub(crate) struct Connects(OwnedFd);
+pub(crate) struct Connects {
+    calls: OwnedFd,
+    sockets: Reachable,
+}
+
+/// Which sockets with a path may be reached: those below these directories.
+pub(crate) struct Reachable(Option<Vec<PathBuf>>);
+
+impl Reachable {
+    /// Directories that the command may change, where sockets are its own, and those of services. Without a list, all.
+    pub(crate) fn below(writable: Option<impl Iterator<Item = PathBuf>>) -> Self {
+        Self(writable.map(|own| own.chain(SERVICES.map(PathBuf::from)).collect()))
+    }
+
+    fn includes(&self, path: &Path) -> bool {
+        self.0.as_ref().is_none_or(|directories| directories.iter().any(|it| path.starts_with(it)))
+    }
+}
 
 impl AsFd for Connects {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.calls.as_fd()
     }
 }
 
 impl Connects {
-    pub(crate) const fn of(descriptor: OwnedFd) -> Self {
-        Self(descriptor)
+    pub(crate) const fn of(calls: OwnedFd, sockets: Reachable) -> Self {
+        Self { calls, sockets }
     }
 
     /// Answers one call, for which this must be readable. Returns false if no process is left that could make one.
@@ -38,30 +69,58 @@ impl Connects {
         let mut call = MaybeUninit::<libc::seccomp_notif>::zeroed();
         // SAFETY: the structure is zeroed, as the kernel demands, and read only after the kernel has filled it in.
         let call = unsafe {
-            if libc::ioctl(self.0.as_raw_fd(), RECEIVE as _, call.as_mut_ptr()) < 0 {
+            if libc::ioctl(self.calls.as_raw_fd(), RECEIVE as _, call.as_mut_ptr()) < 0 {
                 // The caller was killed, or nobody is left.
                 return !matches!(errno(), libc::ENODEV | libc::EBADF) && !self.is_over();
             }
             call.assume_init()
         };
-        let is_local = read_address(&call).is_ok_and(|address| is_local(&address));
+        let refused = match read_address(&call) {
+            Ok(address) => self.refuses(&address, call.pid),
+            Err(_) => Some(libc::EFAULT),
+        };
         // The process may have ended, and another one have its id.
         // SAFETY: the id is valid for reading.
-        let is_valid = unsafe { libc::ioctl(self.0.as_raw_fd(), IS_VALID as _, &raw const call.id) } == 0;
-        let (error, flags) = if is_local && is_valid { (0, CONTINUE) } else { (-libc::ENETUNREACH, 0) };
+        let is_valid = unsafe { libc::ioctl(self.calls.as_raw_fd(), IS_VALID as _, &raw const call.id) } == 0;
+        let (error, flags) = match refused {
+            None if is_valid => (0, CONTINUE),
+            errno => (-errno.unwrap_or(libc::ENETUNREACH), 0),
+        };
         let answer = libc::seccomp_notif_resp { id: call.id, val: 0, error, flags };
         // SAFETY: the structure has the kernel's layout. A caller that was killed needs no answer.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), SEND as _, &raw const answer) };
+        unsafe { libc::ioctl(self.calls.as_raw_fd(), SEND as _, &raw const answer) };
         true
+    }
+
+    /// Returns the error for an address that a process may not reach.
+    fn refuses(&self, address: &[u8], pid: u32) -> Option<i32> {
+        if !is_local(address) {
+            return Some(libc::ENETUNREACH);
+        }
+        let path = path_of(address)?;
+        // Its working directory and root as links, which are followed as it sees them.
+        let from = if path.is_absolute() { "root" } else { "cwd" };
+        let from = fs::read_link(format!("/proc/{pid}/{from}"));
+        let real = from.and_then(|from| fs::canonicalize(from.join(path.strip_prefix("/").unwrap_or(&path))));
+        // Where nothing is, the call fails by itself.
+        real.is_ok_and(|real| !self.sockets.includes(&real)).then_some(libc::EACCES)
     }
 
     /// Returns whether no process is left under the filter.
     fn is_over(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+        let mut fds = [PollFd::new(&self.calls, PollFlags::IN)];
         let _ = poll(&mut fds, Some(&Timespec::default()));
         fds[0].revents().contains(PollFlags::HUP)
     }
+}
+
+/// Returns the path in the address of a socket that has one.
+fn path_of(address: &[u8]) -> Option<PathBuf> {
+    let (family, path) = address.split_first_chunk::<2>()?;
+    let path = path.split(|byte| *byte == 0).next().filter(|path| !path.is_empty())?;
+    let is_unix = i32::from(u16::from_ne_bytes(*family)) == libc::AF_UNIX;
+    is_unix.then(|| PathBuf::from(OsStr::from_bytes(path)))
 }
 
 /// Reads the address of a call from the memory of its caller.
@@ -147,12 +206,18 @@ mod tests {
             last(1),
             last(0),
             mapped([127, 0, 0, 1]),
-            unix,
+            unix.clone(),
             vec![0, 0],
             Vec::new(),
         ] {
             assert!(is_local(&local), "{local:?}");
         }
+        assert_eq!(path_of(&unix), Some(PathBuf::from("/run/x")));
+        assert_eq!(path_of(&[&unix[..2], b"\0abstract"].concat()), None);
+        assert_eq!(path_of(&ipv4([127, 0, 0, 1])), None);
+        let own = Reachable::below(Some([PathBuf::from("/p")].into_iter()));
+        assert!(own.includes(Path::new("/p/x")) && own.includes(Path::new("/run/nscd/socket")));
+        assert!(!own.includes(Path::new("/run/docker.sock")) && !own.includes(Path::new("/px")));
         let vsock = 40_u16.to_ne_bytes().to_vec();
         for other in [
             ipv4([10, 0, 0, 1]),

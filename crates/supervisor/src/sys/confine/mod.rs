@@ -12,6 +12,6 @@ mod rights;
 mod seccomp;
 
 pub(crate) use apply::{Confine, probe};
-pub(crate) use connects::Connects;
+pub(crate) use connects::{Connects, Reachable};
 pub(crate) use landlock::abi as landlock_abi;
 pub(crate) use namespaces::enter_pids;

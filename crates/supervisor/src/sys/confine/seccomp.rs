@@ -66,7 +66,7 @@ const OPENS: [(i64, u32); 1] = [(libc::SYS_openat, 2)];
 /// Which sockets a command may create and connect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// Sockets between processes of this machine, without an address.
+    /// Sockets between processes of this machine; [`Connects`](super::Connects) answers to which.
     None,
     /// Also TCP; [`Connects`](super::Connects) answers where to.
     Asking,
@@ -110,9 +110,9 @@ impl Filter {
             // It could create sockets.
             on(libc::SYS_io_uring_setup, &[done(refuse(libc::ENOSYS))]);
             on(libc::SYS_socket, &local_sockets(sockets));
+            on(libc::SYS_connect, &[done(ASK)]);
         }
         if sockets == Sockets::Asking {
-            on(libc::SYS_connect, &[done(ASK)]);
             for (call, argument) in SENDS {
                 on(
                     call,
@@ -126,7 +126,7 @@ impl Filter {
             }
         }
         filter.push(done(ALLOW));
-        Self { program: filter, asks: sockets == Sockets::Asking }
+        Self { program: filter, asks: sockets != Sockets::All }
     }
 
     /// Applies it, in the child, which must have given up new privileges. The calls that wait for an answer are sent to `line`.
