@@ -65,6 +65,11 @@ fn a_long_log_is_searched_and_scrolled_without_a_gap() {
 }
 
 #[test]
+fn a_log_that_grows_fast_can_be_left_and_followed_again() {
+    scenario("chatty");
+}
+
+#[test]
 fn a_task_is_killed_after_a_question() {
     scenario("kill");
 }

@@ -146,6 +146,37 @@ const SCENARIOS = {
     await sees(260_000);
   },
 
+  async chatty({ page }) {
+    const id = start("--cap", "0", "i=0; while :; do i=$((i+1)); echo \"line $i\"; done");
+    await page.goto(`${origin}/#/task/${id}`);
+    await page.locator(".log-line").nth(20).waitFor({ timeout: SOON });
+    const log = page.locator(".log-scroll");
+    const first = () => log.evaluate((scroller) => {
+      const { top } = scroller.getBoundingClientRect();
+      return [...scroller.querySelectorAll(".log-line")].find((line) => line.getBoundingClientRect().top >= top)?.innerText.trim();
+    });
+    const follow = page.getByRole("button", { name: "Follow", exact: true });
+    // One turn of the wheel is enough, however fast the task prints; then the lines stay where they are.
+    for (let round = 0; round < 5; round += 1) {
+      await log.hover();
+      await page.mouse.wheel(0, -2000);
+      await until("it does not follow", async () => (await follow.getAttribute("aria-pressed")) === "false");
+      const seen = await first();
+      const size = status(id).output_bytes;
+      await until("there is more output", () => status(id).output_bytes > size + 1_000_000);
+      // Between two frames, lines may be elsewhere than they are shown.
+      await until(`${seen} is shown`, async () => (await first()) === seen);
+      await page.getByRole("button", { name: "\u2193 Follow" }).click();
+      let before = null;
+      await until("it follows", async () => {
+        const now = await first();
+        const moves = before !== null && now !== undefined && now !== before;
+        before = now ?? null;
+        return moves && now !== seen && (await follow.getAttribute("aria-pressed")) === "true";
+      });
+    }
+  },
+
   async kill({ page }) {
     const id = start("--name", "victim", "sleep 600 & wait");
     await page.goto(`${origin}/#/task/${id}`);

@@ -53,9 +53,15 @@ export class EventStream {
     const { body } = await answered(path, { signal, headers: { Accept: "text/event-stream" } });
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
+    let since = performance.now();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      // The page must draw and follow the user also while there is always more to read.
+      if (performance.now() - since > 12) {
+        await new Promise((resolve) => { setTimeout(resolve); });
+        since = performance.now();
+      }
       const frames = (rest + value).split("\n\n");
       rest = frames.pop();
       for (const frame of frames) {

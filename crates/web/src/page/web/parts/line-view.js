@@ -19,6 +19,8 @@ export class LineView {
   #pattern = null;
   #match = null;
   #isNumbered = true;
+  /** Where the lines were put or seen last, as a position of the scroll bar. */
+  #placed = 0;
 
   constructor(title) {
     this.note = h("div", { class: "log-note", hidden: true });
@@ -102,31 +104,51 @@ export class LineView {
     return this.#first < this.#lines.length / 2;
   }
 
+  /** Makes a change, and remembers where it has put the lines. */
+  placing(change) {
+    const before = this.scroller.scrollTop;
+    change();
+    if (this.scroller.scrollTop !== before) this.#placed = this.scroller.scrollTop;
+  }
+
+  /** How far the user has scrolled from where the lines were; 0 if the lines were put where they are. */
+  scrolledByUser() {
+    const by = this.scroller.scrollTop - this.#placed;
+    this.#placed = this.scroller.scrollTop;
+    return Math.abs(by) <= 1 ? 0 : by;
+  }
+
   /** Makes a change after which the same line is at the top, or the end at the bottom. */
   keepingPlace(change) {
     const line = this.#lines[this.#first];
     const rest = this.#top - this.#rowOf(this.#first) * LINE;
-    change();
-    this.#setHeight();
-    const at = line ? this.#lines.indexOf(line) : -1;
-    if (this.keepsEnd) this.toEnd();
-    else if (at !== -1) this.scroller.scrollTop = this.spacer.offsetTop + this.#rowOf(at) * LINE + rest;
+    this.placing(() => {
+      change();
+      this.#setHeight();
+      const at = line ? this.#lines.indexOf(line) : -1;
+      if (this.keepsEnd) this.toEnd();
+      else if (at !== -1) this.scroller.scrollTop = this.spacer.offsetTop + this.#rowOf(at) * LINE + rest;
+    });
   }
 
   toEnd() {
-    this.#setHeight();
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.placing(() => {
+      this.#setHeight();
+      this.scroller.scrollTop = this.scroller.scrollHeight;
+    });
   }
 
   /** Shows a line in the middle, and marks it. */
   goTo(at) {
-    this.#setHeight();
     this.#match = this.#lines[at] ?? null;
-    this.scroller.scrollTop = this.spacer.offsetTop + this.#rowOf(at) * LINE - this.scroller.clientHeight / 2;
+    this.placing(() => {
+      this.#setHeight();
+      this.scroller.scrollTop = this.spacer.offsetTop + this.#rowOf(at) * LINE - this.scroller.clientHeight / 2;
+    });
   }
 
   scrollBy(rows) {
-    this.scroller.scrollTop += rows * LINE;
+    this.placing(() => { this.scroller.scrollTop = rows === -Infinity ? 0 : this.scroller.scrollTop + rows * LINE; });
   }
 
   #setHeight() {

@@ -1,5 +1,5 @@
-// The lines of a part of a log, without the page. Each line knows its offset in the log, so that the part can be extended and
-// shortened at both ends.
+// The lines of a part of a log, without the page. They can be extended and shortened at both ends, but only where a reply of the
+// server began: the text is not what the task printed byte for byte, so no other offset is known exactly.
 
 import { AnsiReader } from "./ansi.js";
 
@@ -9,40 +9,36 @@ const LONGEST_LINE = 16_384;
 
 export class Lines {
   all = [];
+  /** Where each reply begins: its offset, and the line and column of its first character. */
+  #begins = [];
   #characters = 0;
   #reader = new AnsiReader();
   #current = null;
   #overwrites = false;
 
-  /** Adds text of a stream that begins at an offset. Returns the offset after it. */
-  add(text, stream, offset) {
+  /** Adds a reply of the server. */
+  append(part) {
+    if (this.#begins.at(-1)?.line === null) this.#begins.pop();
+    this.#begins.push({ offset: part.offset, line: this.#current, column: this.#current?.length ?? 0 });
+    const size = part.pieces.reduce((sum, piece) => sum + utf8Length(piece.text, 0, piece.text.length), 0);
+    const scale = size ? (part.next - part.offset) / size : 1;
+    let at = part.offset;
+    for (const piece of part.pieces) at = this.add(piece.text, piece.stream, at, scale);
+  }
+
+  /** Adds text of a stream. A line has about the offset at which it begins. Returns the offset after the text. */
+  add(text, stream, offset, scale = 1) {
     let begin = offset;
     let counted = 0;
-    const offsetOf = (at) => {
-      begin += utf8Length(text, counted, at);
+    const count = (at) => {
+      begin += utf8Length(text, counted, at) * scale;
       counted = at;
-      return begin;
     };
     this.#reader.read(text, {
-      text: (part, style) => {
-        const line = this.#open(stream, begin);
-        if (this.#overwrites) {
-          this.#characters -= line.length;
-          Object.assign(line, { segments: [], length: 0, more: 0 });
-          this.#overwrites = false;
-        }
-        const kept = part.slice(0, Math.max(0, LONGEST_LINE - line.length));
-        line.more += part.length - kept.length;
-        line.length += kept.length;
-        this.#characters += kept.length;
-        const last = line.segments.at(-1);
-        if (last?.style === style) last.text += kept;
-        else if (kept) line.segments.push({ text: kept, style });
-        line.element = null;
-      },
+      text: (part, style) => this.#write(part, style, this.#open(stream, begin)),
       newline: (end) => {
         this.#open(stream, begin);
-        offsetOf(end);
+        count(end);
         this.#current = null;
         this.#overwrites = false;
       },
@@ -50,40 +46,51 @@ export class Lines {
         if (this.#current) this.#overwrites = true;
       },
     });
-    return offsetOf(text.length);
+    count(text.length);
+    return begin;
   }
 
   #open(stream, offset) {
     if (!this.#current || (this.#current.stream !== stream && this.#current.length === 0)) {
       this.#current = { segments: [], length: 0, more: 0, stream, offset, element: null };
       this.all.push(this.#current);
+      const begin = this.#begins.at(-1);
+      if (begin?.line === null) begin.line = this.#current;
     }
     return this.#current;
   }
 
-  /** Adds the pieces of a part of the log. */
-  append(part) {
-    let at = part.offset;
-    for (const piece of part.pieces) at = this.add(piece.text, piece.stream, at);
+  #write(part, style, line) {
+    if (this.#overwrites) {
+      this.#characters -= line.length;
+      Object.assign(line, { segments: [], length: 0, more: 0 });
+      for (const begin of this.#begins) if (begin.line === line) begin.column = 0;
+      this.#overwrites = false;
+    }
+    const kept = part.slice(0, Math.max(0, LONGEST_LINE - line.length));
+    line.more += part.length - kept.length;
+    line.length += kept.length;
+    this.#characters += kept.length;
+    const last = line.segments.at(-1);
+    if (last?.style === style) last.text += kept;
+    else if (kept) line.segments.push({ text: kept, style });
+    line.element = null;
   }
 
-  /** Puts a part of the log before the first line. */
+  /** Puts a reply of the server before the first line. */
   prepend(part) {
     const before = new Lines();
     before.append(part);
     const first = this.all[0];
-    // The first line may be the rest of one that begins in the part. It stays the same object, because it may still grow.
+    // The first line may be the rest of one that begins in the reply. It stays the same object, because it may still grow.
     if (first && before.#current) {
       const begin = before.all.pop();
-      const last = begin.segments.at(-1);
-      if (last && last.style === first.segments[0]?.style) first.segments[0] = { ...last, text: begin.segments.pop().text + first.segments[0].text };
-      first.segments.unshift(...begin.segments);
-      first.length += begin.length;
-      first.more += begin.more;
-      first.offset = begin.offset;
-      first.element = null;
+      for (const one of this.#begins) if (one.line === first) one.column += begin.length;
+      for (const one of before.#begins) if (one.line === begin) one.line = first;
+      Object.assign(first, { segments: [...begin.segments, ...first.segments], length: begin.length + first.length, more: begin.more + first.more, offset: begin.offset, element: null });
     }
     this.all = before.all.concat(this.all);
+    this.#begins = before.#begins.filter((one) => one.line).concat(this.#begins);
     this.#characters += before.#characters;
   }
 
@@ -91,38 +98,64 @@ export class Lines {
     return this.all.length > MOST_LINES || this.#characters > MOST_CHARACTERS;
   }
 
-  /** Drops the first lines, so that there are not too many. */
+  /** Drops the first replies, so that there are not too many lines. Returns the offset at which the others begin. */
   dropFirst() {
-    this.all.splice(0, this.all.length - this.#fitting(1));
+    this.#begins = this.#begins.filter((one) => one.line);
+    const at = this.#begins.length - this.#fitting(this.#begins.toReversed(), this.all.length);
+    const { offset, line, column } = this.#begins[at];
+    this.all.splice(0, this.all.indexOf(line));
+    for (const one of this.#begins) if (one.line === line) one.column -= column;
+    cut(line, column, Infinity);
+    this.#begins.splice(0, at);
+    this.#count();
+    return offset;
   }
 
-  /** Drops the last lines, so that there are not too many. Returns the offset from which they can be read again. */
+  /** Drops the last replies, so that there are not too many lines. Returns the offset from which they can be read again, or null. */
   dropLast() {
-    const [first] = this.all.splice(this.#fitting(-1));
+    this.#begins = this.#begins.filter((one) => one.line);
+    const at = this.#fitting(this.#begins, 0);
+    if (at === this.#begins.length) return null;
+    const { offset, line, column } = this.#begins[at];
+    this.all.length = this.all.indexOf(line) + (column > 0 ? 1 : 0);
+    cut(line, 0, column);
+    this.#begins.length = at;
     this.#reader = new AnsiReader();
-    this.#current = null;
+    this.#current = column > 0 ? line : null;
     this.#overwrites = false;
-    return first.offset;
+    this.#count();
+    return offset;
   }
 
-  /** How many lines are kept, counted from the end or from the beginning. Some fewer than allowed, so that this is rare. */
-  #fitting(fromEnd) {
-    let [kept, characters] = [0, 0];
-    const most = Math.min(MOST_LINES * 0.9, this.all.length - 1);
-    while (kept < most) {
-      const line = this.all[fromEnd === 1 ? this.all.length - 1 - kept : kept];
-      if (kept > 0 && characters + line.length > MOST_CHARACTERS * 0.9) break;
-      characters += line.length;
-      kept += 1;
-    }
-    this.#characters = characters;
-    return kept;
+  /** How many replies, in this order, are kept: at least one, and fewer than allowed, so that it is rarely necessary. */
+  #fitting(begins, end) {
+    const places = new Map(this.all.map((line, at) => [line, at]));
+    const share = Math.min(MOST_LINES / this.all.length, MOST_CHARACTERS / Math.max(1, this.#characters));
+    const most = 0.9 * share * this.all.length;
+    const found = begins.findIndex((begin, at) => at > 0 && Math.abs(places.get(begin.line) - end) > most);
+    return found === -1 ? begins.length : found;
   }
 
-  /** The index of the line with an offset. */
+  #count() {
+    this.#characters = this.all.reduce((sum, line) => sum + line.length, 0);
+  }
+
+  /** The index of the line with about this offset. */
   indexAt(offset) {
-    return Math.max(0, lowerBound(this.all.length, (at) => this.all[at].offset > offset) - 1);
+    return Math.max(0, lowerBound(this.all.length, (at) => this.all[at].offset > offset + 1) - 1);
   }
+}
+
+/** Keeps the characters of a line between two columns. */
+function cut(line, from, to) {
+  let at = 0;
+  line.segments = line.segments.map(({ text, style }) => {
+    const part = text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += text.length;
+    return { text: part, style };
+  }).filter((segment) => segment.text);
+  line.length = line.segments.reduce((sum, segment) => sum + segment.text.length, 0);
+  line.element = null;
 }
 
 export const plain = (line) => line.segments.map((segment) => segment.text).join("");

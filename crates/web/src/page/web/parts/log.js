@@ -8,12 +8,10 @@ import { Lines, plain } from "./lines.js";
 import { LogSearch } from "./log-search.js";
 
 const PART = 512 * 1024;
-/** What is shown before a match. */
-const BEFORE_MATCH = 64 * 1024;
 /** The distance to an end below which more is read. */
 const NEAR = 1000;
-/** How many lines are compared to find a match whose offset is not exact, because secrets before it were redacted. */
-const SEARCHED_NEARBY = 400;
+/** How many lines are compared to find a match, because the offset of a line is not exact. */
+const COMPARED = 400;
 
 export class LogPane {
   #target;
@@ -31,10 +29,6 @@ export class LogPane {
   #part = 0;
   #reading = {};
   #isScheduled = false;
-  #isDrawing = false;
-  #scrollTop = 0;
-  /** Where a match was shown. Being there does not mean that the user wants to follow the end. */
-  #shownAt = null;
   #search = null;
   #steps = Promise.resolve();
 
@@ -59,6 +53,7 @@ export class LogPane {
 
   close() {
     this.#part += 1;
+    this.#reading = {};
     this.#source?.close();
     this.#source = null;
     clearTimeout(this.timer);
@@ -118,26 +113,26 @@ export class LogPane {
 
   /** Drops lines at the end that is farther from what is seen. */
   #shorten() {
-    if (!this.#follows && !this.#isDetached && this.view.isInFirstHalf) return this.#detach(this.#lines.dropLast());
+    if (!this.#follows && this.view.isInFirstHalf) return this.#detach(this.#lines.dropLast());
     this.view.keepingPlace(() => {
-      this.#lines.dropFirst();
+      this.#start = this.#lines.dropFirst();
+      this.#hasEarlier = this.#start > 0;
       this.view.show(this.#lines.all);
     });
-    this.#hasEarlier = true;
-    this.#start = this.#lines.all[0].offset;
   }
 
-  /** Reads something once at a time. The result is dropped if another part is shown by then. */
+  /** Reads something once at a time. The result is dropped if it does not fit to what is shown by then. */
   #read(what, parameters, work) {
-    const part = this.#part;
-    this.#reading[what] ??= get(this.#path, { ...this.#selection, max_bytes: PART, ...parameters }).then((read) => {
-      if (part === this.#part) work(read);
+    const [part, reading, start, next] = [this.#part, this.#reading, this.#start, this.#next];
+    const fits = () => part === this.#part && (what !== "earlier" || start === this.#start) && (what !== "later" || next === this.#next);
+    reading[what] ??= get(this.#path, { ...this.#selection, max_bytes: PART, ...parameters }).then((read) => {
+      if (fits()) work(read);
     }).finally(() => {
-      delete this.#reading[what];
+      delete reading[what];
       this.#draw();
     });
     this.#draw();
-    return this.#reading[what];
+    return reading[what];
   }
 
   /** Reads what comes before the first line. */
@@ -164,6 +159,7 @@ export class LogPane {
   }
 
   #detach(next) {
+    if (next === null) return;
     this.#source?.close();
     this.#source = null;
     clearTimeout(this.timer);
@@ -173,25 +169,22 @@ export class LogPane {
   }
 
   #attach(part) {
+    // Its last lines may have been dropped again.
+    if (this.#next !== part.next) return;
     this.#isDetached = part.next < part.end && part.pieces.length > 0;
     if (!this.#isDetached) this.#connect(part.next);
   }
 
-  /** Shows a part around an offset instead of what was shown. */
+  /** Shows a part from an offset on instead of what was shown. */
   async #load(offset) {
     this.#reset();
-    await this.#read("part", { offset: Math.max(0, offset - BEFORE_MATCH) }, (part) => {
+    await this.#read("part", { offset }, (part) => {
       this.#append({ ...part, is_over: false });
       this.#attach(part);
     });
   }
 
-  #has(offset) {
-    return this.#next !== null && offset >= this.#start && offset < this.#next;
-  }
-
   follow(on) {
-    this.#shownAt = null;
     if (on && this.#isDetached) this.open(this.#target);
     this.#setFollows(on);
     if (on) this.view.toEnd();
@@ -221,14 +214,9 @@ export class LogPane {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.view.scroller;
     const below = scrollHeight - scrollTop - clientHeight;
-    const down = scrollTop - this.#scrollTop;
-    this.#scrollTop = scrollTop;
-    if (this.#shownAt !== null && Math.abs(this.#shownAt - scrollTop) > 1) this.#shownAt = null;
-    // Only a user scrolls while nothing is drawn; lines that go or come are no wish.
-    if (!this.#isDrawing && this.#shownAt === null && this.#next !== null) {
-      if (below < 20 && down > 0 && !this.#isDetached) this.#setFollows(true);
-      else if (below >= 20 && down < 0) this.#setFollows(false);
-    }
+    const by = this.view.scrolledByUser();
+    // A little upward is enough: the end would be shown again before the user gets farther.
+    if (by !== 0) this.#setFollows(by > 0 && below < 20 && !this.#isDetached);
     if (below < NEAR) this.#later().catch(() => {});
     if (scrollTop < NEAR && !this.#follows) this.#earlier().catch(() => {});
     this.#draw();
@@ -244,13 +232,13 @@ export class LogPane {
   }
 
   #drawNow() {
-    this.#isDrawing = true;
-    setText(this.view.note, this.#noteText());
-    this.view.note.hidden = !this.view.note.textContent;
-    if (this.#follows) this.view.toEnd();
-    this.view.draw(this.#start === 0 && !this.#hasEarlier);
+    this.view.placing(() => {
+      setText(this.view.note, this.#noteText());
+      this.view.note.hidden = !this.view.note.textContent;
+      if (this.#follows) this.view.toEnd();
+      this.view.draw(this.#start === 0 && !this.#hasEarlier);
+    });
     this.jump.hidden = this.#follows || (this.#isOver && !this.#isDetached);
-    requestAnimationFrame(() => { this.#isDrawing = false; });
   }
 
   #noteText() {
@@ -284,34 +272,43 @@ export class LogPane {
     const match = await search?.step(step);
     if (!match || search !== this.#search) return null;
     this.#setFollows(false);
-    if (!this.#has(match.offset) && this.#start - match.offset < PART && this.#start > match.offset) await this.#earlier();
-    if (!this.#has(match.offset)) await this.#load(match.offset);
+    const line = this.#find(match) ?? await this.#lineAt(match.offset);
     if (search !== this.#search) return null;
-    this.view.goTo(this.#near(this.#lines.indexAt(match.offset), match.text));
-    this.#shownAt = this.view.scroller.scrollTop;
+    this.view.goTo(Math.max(0, this.#lines.all.indexOf(line)));
     this.#drawNow();
     return { number: search.number, ...search.result };
   }
 
-  #near(at, text) {
-    const wanted = text.slice(0, 60).trim();
-    const is = (index) => this.#lines.all[index] && plain(this.#lines.all[index]).trim().startsWith(wanted);
-    for (let distance = 0; distance < SEARCHED_NEARBY; distance += 1) {
+  /** The line of a match, if it is shown and found. */
+  #find(match) {
+    if (this.#next === null || match.offset < this.#start || match.offset >= this.#next) return null;
+    const { all } = this.#lines;
+    const at = this.#lines.indexAt(match.offset);
+    const wanted = match.text.slice(0, 60).trim();
+    const is = (index) => all[index] && plain(all[index]).trim().startsWith(wanted);
+    for (let distance = 0; distance < COMPARED; distance += 1) {
       const found = [at - distance, at + distance].find(is);
-      if (found !== undefined) return found;
+      if (found !== undefined) return all[found];
     }
-    return at;
+    return null;
+  }
+
+  /** Shows the line that begins at an offset, and what is before it. */
+  async #lineAt(offset) {
+    await this.#load(offset);
+    const [line] = this.#lines.all;
+    await this.#earlier();
+    return line;
   }
 
   async #home() {
     if (this.#start > 0 || this.#hasEarlier) await this.#load(0);
-    this.view.scroller.scrollTop = 0;
+    this.view.scrollBy(-Infinity);
     this.#draw();
   }
 
   scroll(by) {
     if (by === "end") return this.follow(true);
-    this.#shownAt = null;
     this.#setFollows(false);
     if (by === "home") this.#home().catch(() => {});
     else this.view.scrollBy(by);
