@@ -22,6 +22,7 @@ const SAMPLE: usize = 4;
 #[track_caller]
 fn suite(effect: Effect, least_that_work: usize) {
     let attacks = list::with(effect);
+    assert!(!attacks.is_empty() || list::is_selected(), "no attack tries to have the effect {effect:?}");
     for kernel in Kernel::ALL {
         let runs = Gate::new(kernel).run_all(effect, &attacks);
         println!(
