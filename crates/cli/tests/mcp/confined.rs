@@ -4,7 +4,7 @@ use std::fs;
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, Need, directory_outside, skip};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Creates a home whose working directory is a project, with the default settings, on a kernel that confines everything.
 fn project() -> Home {
