@@ -70,7 +70,7 @@ fn confinement(features: &Value) -> Check {
     let works: Vec<&str> =
         features["confines_with"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let lacks: Vec<&str> =
-        Enforcer::ALL.iter().map(|enforcer| enforcer.word()).filter(|word| !works.contains(word)).collect();
+        Enforcer::OF_GRANTS.iter().map(|needed| needed.word()).filter(|word| !works.contains(word)).collect();
     let signals = if abi >= 6 { "" } else { "; other processes can be signalled before Linux 6.12" };
     if lacks.is_empty() {
         return Check::ok(name, format!("{} (Landlock {abi}){signals}", works.join(", ")));

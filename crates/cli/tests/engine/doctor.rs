@@ -41,6 +41,17 @@ fn snapshot(directory: &Path) -> Vec<String> {
     all
 }
 
+/// Nothing that is configured needs the sandbox, and commands of models are confined without it.
+#[test]
+fn a_kernel_without_a_sandbox_is_a_warning() {
+    let home = home().with_env("MEANWHILE_LACKS", "pids");
+    let report = home.mw(["doctor", "--json"]).exits(0).json();
+    let sandbox = check(&report, "back-end sandbox");
+    assert_eq!(sandbox["verdict"], "warning", "{report}");
+    assert!(sandbox.to_string().contains("pids"), "{sandbox}");
+    assert!(!check(&report, "confinement").to_string().contains("missing: pids"), "{report}");
+}
+
 #[test]
 fn a_healthy_home_is_reported_healthy_and_unchanged() {
     let home = home();
