@@ -135,6 +135,7 @@ pub(crate) struct TaskArguments {
 
 /// The names of the places that need no configuration.
 const PROCESS: &str = "process";
+const SANDBOX: &str = "sandbox";
 const MOCK: &str = "mock";
 
 static IF_RUNNING: [(&str, IfRunning); 3] =
@@ -301,7 +302,7 @@ impl TaskArguments {
     /// Runs the task in a terminal of this size, unless the options say how its streams are connected. Returns whether it
     /// runs in a terminal.
     pub(crate) fn take_terminal(&mut self, size: (u16, u16), stderr_apart: bool) -> bool {
-        if self.stdin || self.direct || self.on != PROCESS {
+        if self.stdin || self.direct || !matches!(self.on.as_str(), PROCESS | SANDBOX) {
             return false;
         }
         self.stderr_apart = stderr_apart && !self.pty;

@@ -1,18 +1,21 @@
 //! `mw queue`: what waits, in order, and why; moves, starts and changes it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::io::{IsTerminal, stdout};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgGroup, Args, Subcommand};
-use meanwhile::engine::model::{CommandSpec, RawText, TaskId};
+use meanwhile::engine::model::{CommandSpec, RawText, TaskId, one_line};
 use meanwhile::engine::{Clock, MoveTo, QueueReason, Runtime, SystemClock};
 use meanwhile::model::Status;
 use meanwhile::{Task, TaskFilter};
-use mw_desk::text::{ago, columns, count};
+use mw_desk::text::{ago, columns, count, shortened};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::foreground::terminal;
 use crate::render;
 
 #[derive(Args)]
@@ -85,7 +88,9 @@ impl Arguments {
                 vec![runtime.starts().move_queued(&id, &to)?]
             }
             What::Start { ids } => {
-                let ids = ids.iter().map(|id| named(id)).collect::<Result<Vec<_>, _>>()?;
+                let mut ids = ids.iter().map(|id| named(id)).collect::<Result<Vec<_>, _>>()?;
+                let mut seen = HashSet::new();
+                ids.retain(|id| seen.insert(id.clone()));
                 let names = ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
                 context.pass_action(&runtime, "queue", &format!("start {names} at once"))?;
                 ids.iter().map(|id| runtime.starts().start_now(id)).collect::<Result<_, _>>()?
@@ -123,7 +128,7 @@ fn changed(task: &Task) -> String {
         }
         (status, _) => status.word().to_owned(),
     };
-    format!("{}  {state}  {}\n", render::named(task), task.command)
+    one_line(&format!("{}  {state}  {}", render::named(task), task.command)) + "\n"
 }
 
 fn list(context: &Context, runtime: &Runtime) -> CommandResult {
@@ -141,7 +146,8 @@ fn list(context: &Context, runtime: &Runtime) -> CommandResult {
     }
     let listed: Result<Vec<_>, serde_json::Error> = tasks.iter().zip(&reasons).map(in_json).collect();
     let reply = json!({"tasks": listed.map_err(std::io::Error::from)?, "total": tasks.len()});
-    context.show(&reply, || table(&tasks, &reasons, context.colour()))
+    let width = stdout().is_terminal().then(terminal::width);
+    context.show(&reply, || table(&tasks, &reasons, width, context.colour()))
 }
 
 /// Adds the reason to a task.
@@ -170,7 +176,7 @@ fn in_words(reason: &QueueReason) -> String {
 }
 
 /// Draws the queue. Sessions are named if there are several.
-fn table(tasks: &[Task], reasons: &[QueueReason], colour: bool) -> String {
+fn table(tasks: &[Task], reasons: &[QueueReason], width: Option<usize>, colour: bool) -> String {
     if tasks.is_empty() {
         return "Nothing is queued.\n".to_owned();
     }
@@ -179,29 +185,30 @@ fn table(tasks: &[Task], reasons: &[QueueReason], colour: bool) -> String {
     let row = |(task, reason): (&Task, &QueueReason)| {
         [
             task.queue_position.map(|position| position.to_string()).unwrap_or_default(),
-            task.short_name(),
+            one_line(&task.short_name()),
             task.priority.to_string(),
             in_words(reason),
             ago(now.ms_since(task.created_at)),
-            task.command.replace('\n', " "),
+            one_line(&task.command),
         ]
     };
     let heading = ["#", "TASK", "PRIORITY", "WAITS FOR", "QUEUED", "COMMAND"].map(str::to_owned);
     let rows: Vec<_> = tasks.iter().zip(reasons).map(row).collect();
-    let width = |at: usize| rows.iter().chain([&heading]).map(|row| columns(&row[at])).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
+    let column = |at: usize| rows.iter().chain([&heading]).map(|row| columns(&row[at])).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(column);
     let line = |row: &[String; 6]| {
         let cells = row
             .iter()
             .zip(widths)
             .map(|(cell, width)| format!("{cell}{}  ", " ".repeat(width.saturating_sub(columns(cell)))));
-        format!("{}{}", cells.collect::<String>(), row[5])
+        let line = format!("{}{}", cells.collect::<String>(), row[5]);
+        width.map_or_else(|| line.clone(), |width| shortened(&line, width))
     };
     let mut text = render::paint(&line(&heading), "1", colour) + "\n";
     let mut session = None;
     for (task, row) in tasks.iter().zip(&rows) {
         if several && session != Some(&task.session) {
-            text.push_str(&render::paint(&format!("session {}", task.session), "2", colour));
+            text.push_str(&render::paint(&format!("session {}", one_line(&task.session)), "2", colour));
             text.push('\n');
             session = Some(&task.session);
         }

@@ -1,13 +1,15 @@
 //! Changes one setting in the user file. The rest of the file stays as it is.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use super::accepts::SettingValue;
 use super::definition::Setting;
+use super::file::SettingsFile;
 use super::load::Config;
 use super::settings::find;
 use super::source::shown;
@@ -51,31 +53,94 @@ impl Config {
         })?;
         let failed = |error: io::Error| {
             let message = format!("cannot write {}: {error}", shown(&path.to_string_lossy()));
-            CommandError::usage(message, "check its permissions")
+            CommandError::usage(message, "check the file and its permissions")
         };
-        let before = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
+        let file = UserFile::open(&path).map_err(failed)?;
         let written = value.as_ref().map(|value| setting.accepts.toml(value));
-        let after = with_setting(&before, name, written.as_deref()).filter(|after| {
-            let found = DeTable::parse(after).ok();
-            let found = found.as_ref().and_then(|table| Some(find_value(table.get_ref(), name)?.1));
-            match (&value, found) {
-                (Some(value), Some(found)) => setting.accepts.read_toml(found).as_ref() == Some(value),
-                (None, None) => true,
-                (Some(_), None) | (None, Some(_)) => false,
-            }
-        });
-        let after = after.ok_or_else(|| {
-            let message = format!("cannot change {name} in {}", shown(&path.to_string_lossy()));
-            CommandError::usage(message, "the file is not valid or has another form; change it by hand")
-        })?;
-        if after != before {
-            replace(&path, &after).map_err(failed)?;
+        let refused = |why: &str| {
+            let message = format!("cannot change {name} in {}: {why}", shown(&path.to_string_lossy()));
+            CommandError::usage(message, "change the file by hand")
+        };
+        let after = with_setting(&file.text, name, written.as_deref());
+        let after = after.ok_or_else(|| refused("the file is not valid, or has another form"))?;
+        if others(&after, name) != others(&file.text, name) || !has_value(&after, setting, value.as_ref()) {
+            return Err(refused("other settings are on the same line, or the file has another form"));
+        }
+        let problems = |text: &str| {
+            let mut config = Self::neutral();
+            config.take_user_file(&SettingsFile { path: path.clone(), text: text.to_owned() });
+            config.problems
+        };
+        let before = problems(&file.text).len();
+        if let Some(problem) = problems(&after).into_iter().nth(before) {
+            return Err(refused(&problem.message));
+        }
+        if after != file.text {
+            file.replace(&after).map_err(failed)?;
         }
         Ok(path)
+    }
+}
+
+/// Returns all settings of a file but this one.
+fn others(text: &str, name: &str) -> Option<Vec<(String, String)>> {
+    let file = SettingsFile { path: PathBuf::new(), text: text.to_owned() };
+    let entries = file.entries().ok()?.into_iter().filter(|entry| entry.name != name);
+    let mut entries: Vec<_> = entries.map(|entry| (entry.name, entry.written.to_owned())).collect();
+    entries.sort();
+    Some(entries)
+}
+
+fn has_value(text: &str, setting: &Setting, value: Option<&SettingValue>) -> bool {
+    let Ok(table) = DeTable::parse(text) else { return false };
+    let found = find_value(table.get_ref(), setting.name).map(|(_, found)| setting.accepts.read_toml(found));
+    match value {
+        Some(_) => found.is_some_and(|found| found.as_ref() == value),
+        None => found.is_none(),
+    }
+}
+
+/// The user file while it is changed. Another process that changes it waits.
+struct UserFile {
+    /// The real path.
+    path: PathBuf,
+    text: String,
+    mode: u32,
+    _directory: File,
+}
+
+impl UserFile {
+    /// Reads the file, or prepares a new one.
+    fn open(path: &Path) -> io::Result<Self> {
+        let is_link = path.is_symlink();
+        let path = match fs::canonicalize(path) {
+            Ok(real) => real,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => path.to_owned(),
+            Err(error) => return Err(error),
+        };
+        let parent = path.parent().ok_or(io::ErrorKind::NotFound)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        let directory = File::open(parent)?;
+        directory.lock()?;
+        let (text, mode) = match fs::metadata(&path) {
+            Ok(meta) if !meta.is_file() => return Err(io::Error::other("it is not a regular file")),
+            Ok(meta) if meta.permissions().mode() & 0o222 == 0 => {
+                return Err(io::Error::other("it is read-only"));
+            }
+            Ok(meta) => (fs::read_to_string(&path)?, meta.permissions().mode() & 0o777),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (String::new(), 0o600),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path, text, mode, _directory: directory })
+    }
+
+    /// Replaces the file in one step.
+    fn replace(&self, text: &str) -> io::Result<()> {
+        let new = self.path.with_extension(format!("toml.{}", std::process::id()));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(self.mode).open(&new)?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        let replaced = written.and_then(|()| fs::rename(&new, &self.path));
+        replaced.inspect_err(|_| drop(fs::remove_file(&new)))
     }
 }
 
@@ -121,29 +186,16 @@ fn with_setting(text: &str, name: &str, value: Option<&str>) -> Option<String> {
 
 /// Returns where the line after `[section]` begins.
 fn end_of_header(text: &str, section: &str) -> Option<usize> {
-    let header = format!("[{section}]");
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
         let code = line.split('#').next().unwrap_or_default().trim();
-        if code == header {
+        let inner = code.strip_prefix('[').and_then(|code| code.strip_suffix(']')).map(str::trim);
+        if inner == Some(section) {
             return line.ends_with('\n').then_some(at);
         }
     }
     None
-}
-
-/// Replaces a file in one step. If it is a link, its target is replaced.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if let Some(directory) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    }
-    let mode = fs::metadata(&path).map_or(0o600, |meta| meta.permissions().mode() & 0o777);
-    let new = path.with_extension(format!("toml.{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    written.and_then(|()| fs::rename(&new, &path)).inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -198,6 +198,9 @@ fn append(path: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
+    // Another process may be replacing the file.
+    let directory = path.parent().map(fs::File::open).transpose()?;
+    directory.as_ref().map(fs::File::lock).transpose()?;
     let mut file = OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)?;
     let mut last = String::new();
     file.read_to_string(&mut last)?;

@@ -128,3 +128,44 @@ fn a_stopped_task_continues() {
     let before = size();
     wait_until(SOON, "it prints again", || (size() > before).then_some(()));
 }
+
+/// Directories above a protected file cannot be exchanged, and a link out of the project opens nothing there.
+#[test]
+fn protected_files_cannot_be_replaced_through_their_directories() {
+    need_program("git");
+    let world = world();
+    world.home.program("git").arg("init").arg("-q").run().ok();
+    let outside = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique());
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("theirs"), "x").unwrap();
+    let at = |name: &str| world.home.work().join(name);
+    for directory in [".git/modules/sub", ".git/info", "sub", "linked"] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    for file in [".git/modules/sub/config", ".git/info/attributes", "sub/.envrc"] {
+        fs::write(at(file), "good").unwrap();
+    }
+    std::os::unix::fs::symlink(&outside, at("linked/.git")).unwrap();
+    let script = "mv .git/modules .git/m; mkdir -p .git/modules/sub; echo bad > .git/modules/sub/config; \
+                  mv .git/info .git/i; mkdir .git/info; echo bad > .git/info/attributes";
+    let _ = said(&world, &[], script);
+    let sub = at("sub").display().to_string();
+    let _ = said(&world, &["--cwd", &sub], "cd ..; mv sub s; mkdir sub; echo bad > sub/.envrc");
+    let linked = at("linked").display().to_string();
+    let _ = said(&world, &["--cwd", &linked], "chmod 777 .git/theirs; echo bad > .git/theirs");
+    for file in [".git/modules/sub/config", ".git/info/attributes", "sub/.envrc"] {
+        assert_eq!(fs::read_to_string(at(file)).unwrap(), "good", "{file}");
+    }
+    let theirs = fs::metadata(outside.join("theirs")).unwrap();
+    assert_ne!(std::os::unix::fs::PermissionsExt::mode(&theirs.permissions()) & 0o777, 0o777);
+    assert_eq!(fs::read_to_string(outside.join("theirs")).unwrap(), "x");
+    fs::remove_dir_all(outside).unwrap();
+}
+
+/// On a terminal, `run` gives the command one.
+#[test]
+fn a_command_in_the_foreground_has_a_terminal() {
+    let world = world();
+    let run = world.home.command(["run", "--on", "sandbox", "test -t 0 && test -t 1"]);
+    assert_eq!(run.on_terminal().wait(), Some(0));
+}

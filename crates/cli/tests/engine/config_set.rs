@@ -60,6 +60,63 @@ fn what_is_not_accepted_changes_nothing() {
     let _ = home.mw(["config", "set", "kill.grace_ms", "100"]).exits(2);
 }
 
+/// The rest of the file stays as it is, or nothing is changed.
+#[test]
+fn a_file_that_would_lose_or_break_something_is_not_changed() {
+    let home = home();
+    fs::create_dir_all(file(&home).parent().unwrap()).unwrap();
+    for (text, call) in [
+        ("retention = { max_age = 0, max_tasks = 5 }\n", &["unset", "retention.max_tasks"][..]),
+        ("retention = { max_age = 0, max_tasks = 5 }\n", &["set", "kill.grace_ms", "5"]),
+        ("profile = \"opta\"\n[background]\nmaxConcurrent = 3\n", &["set", "queue.max_running", "4"]),
+        ("profile = \"opta\"\n[background]\nmaxConcurrent = 3\n", &["unset", "profile"]),
+    ] {
+        fs::write(file(&home), text).unwrap();
+        let outcome = home.mw(["config"].iter().chain(call));
+        let kept = fs::read_to_string(file(&home)).unwrap();
+        let is_whole = outcome.code == Some(0) && kept.starts_with(text);
+        assert!(is_whole || outcome.code == Some(2) && kept == text, "{outcome}: {kept}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_regular_or_read_only_is_refused() {
+    let home = home();
+    fs::create_dir_all(file(&home).parent().unwrap()).unwrap();
+    let set = || home.mw(["config", "set", "theme", "dark"]).exits(2);
+    std::os::unix::fs::symlink("/no/such/file", file(&home)).unwrap();
+    let _ = set();
+    assert!(file(&home).is_symlink());
+    fs::remove_file(file(&home)).unwrap();
+    fs::write(file(&home), "").unwrap();
+    fs::set_permissions(file(&home), fs::Permissions::from_mode(0o444)).unwrap();
+    assert!(set().to_string().contains("read-only"));
+    let null = home.command(["config", "set", "theme", "dark"]).env("MEANWHILE_CONFIG", "/dev/null");
+    let _ = null.run().exits(2);
+}
+
+#[test]
+fn changes_at_the_same_time_are_all_kept() {
+    let home = home();
+    let settings = ["queue.max_running", "queue.max_running_total", "kill.grace_ms", "chat.layout", "theme"];
+    let values = ["3", "4", "500", "auto", "dark"];
+    let call = |(name, value): (&&str, &&str)| home.command(["config", "set", *name, *value]).spawn();
+    let calls: Vec<_> = settings.iter().zip(&values).map(call).collect();
+    for call in calls {
+        let _ = call.wait().exits(0);
+    }
+    let text = fs::read_to_string(file(&home)).unwrap();
+    for value in [
+        "max_running = 3",
+        "max_running_total = 4",
+        "grace_ms = 500",
+        "layout = \"auto\"",
+        "theme = \"dark\"",
+    ] {
+        assert!(text.contains(value), "{value}: {text}");
+    }
+}
+
 #[test]
 fn only_the_user_changes_settings() {
     let home = home();

@@ -94,6 +94,27 @@ fn the_command_of_a_queued_task_can_be_replaced() {
     assert_eq!(ran(&home, 1), "right\n");
 }
 
+/// A command or a name may contain anything.
+#[test]
+fn hostile_texts_and_secrets_are_not_printed() {
+    let (home, _) = busy();
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let _ = home.start_with(&["--name", "odd"], &format!("echo {secret} \u{1b}]0;title\u{7}\r\u{202e}x"));
+    let shown = [
+        home.mw(["queue"]).ok(),
+        home.mw(["queue", "priority", "odd", "2"]).ok(),
+        home.mw(["queue", "move", "odd", "--first", "--json"]).ok(),
+        home.mw(["queue", "edit", "odd", &format!("echo {secret}")]).ok(),
+    ];
+    for text in shown {
+        let is_json = text.starts_with('{');
+        let odd = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}' && !is_json);
+        assert!(!text.contains(secret) && !text.contains(odd), "{text:?}");
+    }
+    let _ = home.mw(["queue", "edit", "odd", "  "]).exits(2);
+    let _ = home.mw(["queue", "start", "odd", "odd"]).exits(0);
+}
+
 #[test]
 fn only_queued_tasks_can_be_changed() {
     let (home, first) = busy();

@@ -72,7 +72,8 @@ pub(super) fn temporary(variable: Option<&Path>, home: Option<&Path>) -> Vec<Pat
 fn is_temporary(path: &Path, home: Option<&Path>) -> bool {
     let says_so = |part: &std::ffi::OsStr| {
         let part = part.to_string_lossy().to_lowercase();
-        part.contains("tmp") || part.contains("temp") || part == "scratch"
+        let mut words = part.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| matches!(word, "tmp" | "temp" | "scratch"))
     };
     path.is_dir()
         && path.iter().any(says_so)
@@ -112,7 +113,9 @@ mod tests {
         };
         let home = at("home");
         assert!(temporary(Some(&at("scratch")), Some(&home)).contains(&at("scratch")));
-        for wrong in [at("home/tmp"), home.clone(), PathBuf::from("/etc"), PathBuf::from("/")] {
+        let others = ["attempts", "tmpfiles.d", "contemporary"].map(at);
+        let wrong = others.into_iter().chain([at("home/tmp"), home.clone(), "/etc".into(), "/".into()]);
+        for wrong in wrong {
             assert!(!temporary(Some(&wrong), Some(&home)).contains(&wrong), "{}", wrong.display());
         }
     }

@@ -31,6 +31,7 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
     }
     let hidden = outermost(hidden);
     changes.forget_hidden(&hidden);
+    changes.pin_parents(&hidden);
     Some(Confinement {
         writable: texts(outermost(changes.writable)),
         writes_all: changes.writes_all,
@@ -170,6 +171,20 @@ fn protect(changes: &mut Changes, directory: &Path) {
 }
 
 impl Changes {
+    /// Pins the directories between a read-only or hidden file and the directory that may be changed: if one of them were renamed, another
+    /// could take its place, with another file in it.
+    fn pin_parents(&mut self, hidden: &[PathBuf]) {
+        let roots = self.writable.clone();
+        let is_below = |path: &Path| roots.iter().any(|root| path.starts_with(root) && path != root);
+        let parents = |file: &PathBuf| {
+            file.ancestors().skip(1).take_while(|path| is_below(path)).map(Path::to_owned).collect::<Vec<_>>()
+        };
+        let parents: Vec<PathBuf> = self.read_only.iter().chain(hidden).flat_map(parents).collect();
+        self.pinned.extend(parents);
+        self.pinned.sort();
+        self.pinned.dedup();
+    }
+
     /// Removes what cannot be reached at all.
     fn forget_hidden(&mut self, hidden: &[PathBuf]) {
         for paths in [&mut self.writable, &mut self.read_only, &mut self.writable_again, &mut self.pinned] {

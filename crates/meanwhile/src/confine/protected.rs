@@ -37,7 +37,8 @@ impl Protected {
         }
         for inside in PROTECTED_PATHS.split_ascii_whitespace() {
             if let Some(path) = real(&directory.join(inside)) {
-                self.pinned.extend(path.parent().map(Path::to_owned));
+                self.pinned
+                    .extend(path.parent().filter(|parent| parent.starts_with(directory)).map(Path::to_owned));
                 self.read_only.push(path);
             }
         }
@@ -45,6 +46,10 @@ impl Protected {
 
     fn find_in_repository(&mut self, project: &Path, git: &Path) {
         let Some(git) = real(git) else { return };
+        // A link that leaves the project would make what it names changeable.
+        if !git.starts_with(project) {
+            return;
+        }
         if git.is_dir() {
             return self.protect_repository(git);
         }

@@ -23,14 +23,8 @@ pub(super) fn check(request: &TaskRequest, backends: &BackendSettings) -> Result
 pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -> Result<()> {
     check_session_name(&request.session)?;
     let invalid = |message: &str, hint: &str| Err(Error::invalid(message, hint));
+    refuse_bad_command(&request.command)?;
     let argv = request.command.argv();
-    let blank = match &request.command {
-        CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
-        CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
-    };
-    if blank {
-        return Err(Error::Invalid(Invalid::EmptyCommand));
-    }
     let texts = argv.iter().chain(request.env.iter().flat_map(|var| [&var.name, &var.value]));
     if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
         return invalid(
@@ -43,14 +37,6 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
         return invalid(
             &format!("{:?} is not the name of a variable", odd.name.to_lossy()),
             "a name is not empty and has no =",
-        );
-    }
-    if let CommandSpec::Shell { script, .. } = &request.command
-        && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
-    {
-        return invalid(
-            &format!("the script has an unclosed {quote}"),
-            "close the quote, or escape it with a backslash",
         );
     }
     if let Some(group) = request.group.as_ref().filter(|group| !group.is_valid()) {
@@ -95,4 +81,28 @@ fn check_directory(request: &TaskRequest) -> Result<()> {
         Ok(_) => Ok(()),
         Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
     }
+}
+
+/// Refuses a command that is empty, has a NUL byte, or is a script with an unclosed quote.
+pub(super) fn refuse_bad_command(command: &CommandSpec) -> Result<()> {
+    let blank = match command {
+        CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
+        CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
+    };
+    if blank {
+        return Err(Error::Invalid(Invalid::EmptyCommand));
+    }
+    if command.argv().iter().any(|text| text.as_bytes().contains(&0)) {
+        return Err(Error::invalid(
+            "the command contains a NUL byte",
+            "remove it: programs cannot receive NUL bytes",
+        ));
+    }
+    if let CommandSpec::Shell { script, .. } = command
+        && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
+    {
+        let message = format!("the script has an unclosed {quote}");
+        return Err(Error::invalid(message, "close the quote, or escape it with a backslash"));
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use mw_model::{CommandSpec, Event, TaskId, TaskKind, TaskState};
 
 use super::Starts;
+use super::check::refuse_bad_command;
 use crate::disk::slots::{Pool, Slots};
 use crate::disk::store::Transaction;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::queue::Queue;
 use crate::queue::next::Granted;
 use crate::read::Tasks;
 use crate::reconcile::Reconciler;
+use crate::redact::Redaction;
 use crate::task::Task;
 use crate::task::queue_place::{QueuePlace, moved};
 
@@ -96,6 +98,7 @@ impl Starts<'_> {
     /// # Errors
     /// When it is not queued or has run before, or the command cannot be executed.
     pub fn set_command(&self, id: &TaskId, command: CommandSpec) -> Result<Task> {
+        refuse_bad_command(&command)?;
         self.base.database.change(id, |changing| {
             refuse_unless_queued(changing.task())?;
             let files = self.base.home.task(id);
@@ -126,12 +129,12 @@ impl Starts<'_> {
         Ok(transaction.set_place(place)?)
     }
 
-    /// Returns the task as it is now, and tells those who watch.
+    /// Returns the task as it is now, without secrets, and tells those who watch.
     fn shown(&self, id: &TaskId) -> Result<Task> {
         self.base.database.announce();
         let mut task = Reconciler::on(self.base).current(id)?;
         Tasks::on(self.base).complete(&mut task)?;
-        Ok(task)
+        Ok(Redaction::on(self.base).without_secrets(task))
     }
 }
 
