@@ -6,7 +6,7 @@ use std::io::{IsTerminal, stdout};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgGroup, Args, Subcommand};
-use meanwhile::engine::model::{CommandSpec, RawText, TaskId, one_line};
+use meanwhile::engine::model::{CommandSpec, RawText, one_line};
 use meanwhile::engine::{Clock, MoveTo, QueueReason, Runtime, SystemClock};
 use meanwhile::model::Status;
 use meanwhile::{Task, TaskFilter};
@@ -91,8 +91,10 @@ impl Arguments {
                 let mut ids = ids.iter().map(|id| named(id)).collect::<Result<Vec<_>, _>>()?;
                 let mut seen = HashSet::new();
                 ids.retain(|id| seen.insert(id.clone()));
-                let names = ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
-                context.pass_action(&runtime, "queue", &format!("start {names} at once"))?;
+                if context.gated_session().is_some() {
+                    let hint = "wait, or ask the user to run mw queue start";
+                    return Err(CommandError::usage("a session cannot exceed the limits of the queue", hint));
+                }
                 ids.iter().map(|id| runtime.starts().start_now(id)).collect::<Result<_, _>>()?
             }
             What::Priority { id, priority } => {

@@ -34,7 +34,10 @@ fn a_project_file_cannot_choose_where_commands_run() {
 fn an_unknown_backend_is_refused_with_the_names_of_the_others() {
     let world = World::new("far", Kind::Remote, "[backends.far]\nkind = \"ssh\"\nhost = \"127.0.0.1\"\n");
     let refused = world.home.mw(["start", "--on", "near", "true"]);
-    assert!(refused.code == Some(2) && refused.stderr_text().contains("process, mock, sandbox, far"), "{refused}");
+    assert!(
+        refused.code == Some(2) && refused.stderr_text().contains("process, mock, sandbox, far"),
+        "{refused}"
+    );
     for options in [["--pty"].as_slice(), &["--stdin"], &["--memory", "1G"], &["--ready-port", "80"]] {
         let words: Vec<_> = ["start", "--on", "far"].iter().chain(options).chain(&["true"]).collect();
         let refused = world.home.mw(words);

@@ -199,12 +199,14 @@ fn a_session_changes_the_order_of_its_own_tasks_only() {
     }
     let (own, others) = (start(SESSION, "true"), start("other", "true"));
     let call = |args: &[&str]| home.command(args.iter().copied()).session(SESSION).run();
-    let _ = call(&["queue", "start", &others]).exits(5);
+    let _ = call(&["queue", "priority", &others, "7"]).exits(5);
+    let _ = call(&["queue", "start", &own]).exits(2);
     let _ = call(&["queue", "edit", &own, "rm precious"]).exits(2);
     let _ = call(&["queue", "priority", &own, "7"]).exits(0);
     let listed = call(&["queue", "--json"]).json();
     assert_eq!((&listed["total"], &listed["tasks"][0]["priority"]), (&1.into(), &7.into()), "{listed}");
-    let plan = home.command(["queue", "start", &own]).session(SESSION).env("MEANWHILE_MODE", "plan");
+    let plan =
+        home.command(["queue", "move", &own, "--first"]).session(SESSION).env("MEANWHILE_MODE", "plan");
     let _ = plan.run().exits(4);
     assert_eq!(home.status(&own)["status"], "pending");
 }
