@@ -274,6 +274,26 @@ fn terminals_input_progress_and_streams_work() {
     assert!(log.contains("direct") && log.contains('e'), "{log}");
 }
 
+/// Another program's terminal can be neither read nor written.
+#[test]
+fn terminals_of_other_programs_are_out_of_reach() {
+    let home = confining().needing("python3");
+    let other = home.start_with(&["--pty"], "tty; exec sleep 600");
+    let log = wait_until(SOON, "the terminal is named", || {
+        Some(String::from_utf8(home.log(&other)).unwrap()).filter(|log| log.contains("/dev/pts/"))
+    });
+    let terminal = log.lines().find(|line| line.starts_with("/dev/pts/")).unwrap().trim();
+    let script = format!(
+        "echo injected > {terminal}; test -t 0; stty -F {terminal} -echo; \
+         python3 -c 'import pty, os; a, b = pty.openpty(); os.write(a, b\"x\"); print(\"own\", os.ttyname(b))'"
+    );
+    for options in [&["--confine", "project"][..], &["--confine", "project", "--pty"]] {
+        let (said, _) = confined(&home, options, &script);
+        assert!(said.contains("own /dev/pts/"), "its own terminals work: {said}");
+    }
+    assert!(!String::from_utf8(home.log(&other)).unwrap().contains("injected"));
+}
+
 #[test]
 fn a_confined_tree_is_killed_completely_and_survivors_are_counted() {
     let home = confining();

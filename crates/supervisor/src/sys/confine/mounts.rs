@@ -3,9 +3,11 @@
 //! Read-only mounts also stop what Landlock does not know, such as changes of permissions and times. The process cannot
 //! undo them: it has no rights over them after it has executed the command, and Landlock forbids all changes of mounts.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::ptr;
 
 use mw_model::wire::Confinement;
@@ -37,7 +39,11 @@ pub(super) struct Mounts {
     read_only: Vec<CString>,
     writable_again: Vec<CString>,
     hidden: Vec<CString>,
+    /// The terminals that exist now.
+    terminals: Vec<CString>,
 }
+
+const TERMINALS: &CStr = c"/dev/pts";
 
 impl Mounts {
     pub(super) fn new(confinement: &Confinement) -> io::Result<Self> {
@@ -49,6 +55,7 @@ impl Mounts {
             read_only: texts(&confinement.read_only)?,
             writable_again: texts(&confinement.writable_again)?,
             hidden: texts(&confinement.hidden)?,
+            terminals: if confinement.writes_all { Vec::new() } else { terminals() },
         })
     }
 
@@ -68,6 +75,7 @@ impl Mounts {
             if self.own_proc {
                 let _ = change(c"/proc", 0, 0, READ_ONLY);
             }
+            self.cover_terminals()?;
         }
         for path in &self.read_only {
             bind(path)?;
@@ -78,6 +86,27 @@ impl Mounts {
             make_writable(path)?;
         }
         self.hide()
+    }
+
+    /// Leaves only the terminal of the task. A task without one gets a directory of its own for those that it makes.
+    fn cover_terminals(&self) -> Result<(), i32> {
+        // SAFETY: the structure is valid for writing.
+        let own = terminal_of(|about| unsafe { libc::fstat(0, about) });
+        if own.is_none() {
+            let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+            let options = c"newinstance,ptmxmode=0666,mode=620";
+            if mount(Some(c"devpts"), TERMINALS, Some(c"devpts"), flags, Some(options)).is_ok() {
+                return Ok(());
+            }
+        }
+        for path in &self.terminals {
+            // SAFETY: the path is terminated, and the structure is valid for writing.
+            let device = terminal_of(|about| unsafe { libc::stat(path.as_ptr(), about) });
+            if device.is_some() && device != own {
+                ignoring_absence(mount(Some(c"/dev/null"), path, None, libc::MS_BIND, None))?;
+            }
+        }
+        Ok(())
     }
 
     fn hide(&self) -> Result<(), i32> {
@@ -102,6 +131,30 @@ impl Mounts {
         }
         Ok(())
     }
+}
+
+/// Lists the terminals of all programs.
+fn terminals() -> Vec<CString> {
+    let entries = fs::read_dir(OsStr::from_bytes(TERMINALS.to_bytes())).into_iter().flatten().flatten();
+    let number = |entry: &fs::DirEntry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
+    entries
+        .filter(number)
+        .filter_map(|entry| CString::new(entry.path().into_os_string().into_vec()).ok())
+        .collect()
+}
+
+/// Returns the device number of a file if it is a terminal of a program.
+fn terminal_of(look: impl FnOnce(*mut libc::stat) -> libc::c_int) -> Option<libc::dev_t> {
+    /// The first and the last class of such devices.
+    const CLASSES: std::ops::RangeInclusive<libc::c_uint> = 136..=143;
+    let mut about = MaybeUninit::<libc::stat>::uninit();
+    if look(about.as_mut_ptr()) != 0 {
+        return None;
+    }
+    // SAFETY: it was written.
+    let about = unsafe { about.assume_init() };
+    let is_device = about.st_mode & libc::S_IFMT == libc::S_IFCHR;
+    (is_device && CLASSES.contains(&libc::major(about.st_rdev))).then_some(about.st_rdev)
 }
 
 fn cover_directory(path: &CStr) -> Result<(), i32> {
