@@ -274,6 +274,31 @@ fn terminals_input_progress_and_streams_work() {
     assert!(log.contains("direct") && log.contains('e'), "{log}");
 }
 
+/// A server among the temporary files may act for the user, unless the command has started it.
+#[test]
+fn sockets_that_existed_among_temporary_files_are_out_of_reach() {
+    let home = confining().needing("python3");
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let theirs = place.path().join("deep/sock");
+    fs::create_dir(place.path().join("deep")).unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind(&theirs).unwrap();
+    let script = format!(
+        "import socket, os\n\
+         def reach(path):\n try: socket.socket(socket.AF_UNIX).connect(path); return True\n except OSError: return False\n\
+         own = \"{0}/own\"; s = socket.socket(socket.AF_UNIX); s.bind(own); s.listen()\n\
+         print(\"own\", reach(own), \"theirs\", reach(\"{1}\"))",
+        place.path().display(),
+        theirs.display()
+    );
+    fs::write(home.work().join("reach.py"), script).unwrap();
+    wait_until(SOON, "the socket is older than the command", || {
+        let made = fs::symlink_metadata(&theirs).unwrap().modified().unwrap();
+        made.elapsed().is_ok_and(|age| age > Duration::from_millis(50)).then_some(())
+    });
+    let (said, _) = confined(&home, &["--confine", "project"], "python3 reach.py");
+    assert!(said.contains("own True theirs False"), "{said}");
+}
+
 /// Another program's terminal can be neither read nor written.
 #[test]
 fn terminals_of_other_programs_are_out_of_reach() {

@@ -32,8 +32,13 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
     let hidden = outermost(hidden);
     changes.forget_hidden(&hidden);
     changes.pin_parents(&hidden);
+    let mut writable = outermost(changes.writable);
+    if !matches!(task.grant.write, WriteGrant::Temp | WriteGrant::Anything) {
+        // Also if it is among the temporary files: other rules apply to its sockets.
+        writable.extend(places.project.clone());
+    }
     Some(Confinement {
-        writable: texts(outermost(changes.writable)),
+        writable: texts(writable),
         writes_all: changes.writes_all,
         read_only: texts(outermost(changes.read_only)),
         writable_again: texts(changes.writable_again),

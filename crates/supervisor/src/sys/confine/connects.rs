@@ -10,8 +10,10 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::apply::{checked, errno};
 
@@ -33,23 +35,47 @@ const SERVICES: [&str; 6] = [
     "/dev/log",
 ];
 
+/// By how much the time of a new file may be too early.
+const COARSE: Duration = Duration::from_millis(20);
+
 /// The calls that wait for an answer.
 pub(crate) struct Connects {
     calls: OwnedFd,
     sockets: Reachable,
 }
 
+/// Directories that all programs share. Only what was made there since the command began can be its own.
+const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 /// Which sockets with a path may be reached: those below these directories.
-pub(crate) struct Reachable(Option<Vec<PathBuf>>);
+pub(crate) struct Reachable {
+    directories: Option<Vec<PathBuf>>,
+    since: SystemTime,
+}
 
 impl Reachable {
     /// Directories that the command may change, where sockets are its own, and those of services. Without a list, all.
     pub(crate) fn below(writable: Option<impl Iterator<Item = PathBuf>>) -> Self {
-        Self(writable.map(|own| own.chain(SERVICES.map(PathBuf::from)).collect()))
+        let directories = writable.map(|own| own.chain(SERVICES.map(PathBuf::from)).collect());
+        Self { directories, since: SystemTime::now() }
     }
 
     fn includes(&self, path: &Path) -> bool {
-        self.0.as_ref().is_none_or(|directories| directories.iter().any(|it| path.starts_with(it)))
+        let Some(directories) = &self.directories else { return true };
+        let containing = directories.iter().filter(|it| path.starts_with(it));
+        match containing.max_by_key(|it| it.as_os_str().len()) {
+            Some(shared) if SHARED.iter().any(|it| shared == Path::new(it)) => self.is_new(path),
+            found => found.is_some(),
+        }
+    }
+
+    /// Returns whether a file was made since the command began. A process cannot change the time of birth.
+    fn is_new(&self, path: &Path) -> bool {
+        let Ok(about) = fs::symlink_metadata(path) else { return false };
+        let changed = || UNIX_EPOCH + Duration::new(about.ctime() as u64, about.ctime_nsec() as u32);
+        let born = about.created().unwrap_or_else(|_| changed());
+        // File systems keep coarse times.
+        born + COARSE >= self.since
     }
 }
 
