@@ -35,7 +35,7 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
     let mut writable = outermost(changes.writable);
     if !matches!(task.grant.write, WriteGrant::Temp | WriteGrant::Anything) {
         // Also if it is among the temporary files: other rules apply to its sockets.
-        writable.extend(places.project.clone());
+        writable.extend(places.project);
     }
     Some(Confinement {
         writable: texts(writable),
