@@ -34,12 +34,13 @@ impl Refused {
         let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
         let mut hint = format!("mw {command} --help shows its options, with examples");
         if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
-            message = format!("mw has no command {word:?}");
-            hint = "mw --help lists the commands".to_owned();
+            let parent = parent_of(word, words);
+            message = format!("{parent} has no command {word:?}");
+            hint = format!("{parent} --help lists the commands");
         } else if command.starts_with('-') || command.is_empty() {
             hint = "mw --help lists the commands and options".to_owned();
         }
-        let similar = similar(error);
+        let similar = similar(error, words);
         if !similar.is_empty() {
             hint = format!("did you mean {}? {hint}", alternatives(&similar));
         }
@@ -64,17 +65,28 @@ impl Refused {
     }
 }
 
+/// Returns the command to which an unknown command was given: `mw`, or one with commands of its own.
+fn parent_of(word: &str, words: &[OsString]) -> String {
+    let named = words.iter().skip(1).filter_map(|word| word.to_str()).find(|word| !word.starts_with('-'));
+    named.filter(|named| *named != word).map_or_else(|| "mw".to_owned(), |named| format!("mw {named}"))
+}
+
 /// Returns what was probably meant.
-fn similar(error: &clap::Error) -> Vec<String> {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+fn similar(error: &clap::Error, words: &[OsString]) -> Vec<String> {
+    let parent = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => parent_of(word, words),
+        _ => "mw".to_owned(),
+    };
+    if parent == "mw"
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| theirs == word)
     {
         return vec![format!("mw {ours}")];
     }
     let kinds = [
-        (ContextKind::SuggestedSubcommand, "mw "),
-        (ContextKind::SuggestedArg, ""),
-        (ContextKind::SuggestedValue, ""),
+        (ContextKind::SuggestedSubcommand, format!("{parent} ")),
+        (ContextKind::SuggestedArg, String::new()),
+        (ContextKind::SuggestedValue, String::new()),
     ];
     let found = kinds.into_iter().find_map(|(kind, prefix)| Some((error.get(kind)?, prefix)));
     match found {

@@ -7,6 +7,13 @@ use mw_testkit::children;
 use crate::home;
 
 #[test]
+fn a_misspelt_command_below_another_is_answered_there() {
+    let refused = home().mw(["queue", "mvoe", "x"]).exits(2).to_string();
+    assert!(refused.contains("mw queue has no command \"mvoe\""), "{refused}");
+    assert!(refused.contains("did you mean mw queue move? mw queue --help"), "{refused}");
+}
+
+#[test]
 fn arguments_without_two_hyphens_are_the_command() {
     let home = home();
     for words in
