@@ -24,10 +24,11 @@ fn world() -> World {
     world
 }
 
+/// Returns the standard output: in the log, messages of the shell may stand inside of a line.
 fn said(world: &World, options: &[&str], script: &str) -> String {
     let id = world.start_with(options, script, &[]);
     world.ended(&id);
-    String::from_utf8(world.home.log(&id)).unwrap()
+    String::from_utf8(world.output(&id, "stdout")).unwrap()
 }
 
 #[test]

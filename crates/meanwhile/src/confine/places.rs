@@ -70,14 +70,15 @@ pub(super) fn temporary(variable: Option<&Path>, home: Option<&Path>) -> Vec<Pat
 
 /// Returns whether a directory that `TMPDIR` names is one for temporary files: a command could name any.
 fn is_temporary(path: &Path, home: Option<&Path>) -> bool {
-    let says_so = |part: &std::ffi::OsStr| {
-        let part = part.to_string_lossy().to_lowercase();
-        let mut words = part.split(|c: char| !c.is_ascii_alphanumeric());
-        words.any(|word| matches!(word, "tmp" | "temp" | "scratch"))
-    };
     path.is_dir()
-        && path.iter().any(says_so)
+        && path.iter().any(|part| names_temporary(&part.to_string_lossy()))
         && !home.is_some_and(|home| home.starts_with(path) || path.starts_with(home))
+}
+
+/// Returns whether one of the words of a name says that a directory is temporary.
+fn names_temporary(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "tmp" | "temp" | "scratch"))
 }
 
 pub(super) fn devices() -> Vec<PathBuf> {
@@ -113,10 +114,18 @@ mod tests {
         };
         let home = at("home");
         assert!(temporary(Some(&at("scratch")), Some(&home)).contains(&at("scratch")));
-        let others = ["attempts", "tmpfiles.d", "contemporary"].map(at);
-        let wrong = others.into_iter().chain([at("home/tmp"), home.clone(), "/etc".into(), "/".into()]);
-        for wrong in wrong {
+        for wrong in [at("home/tmp"), home.clone(), PathBuf::from("/etc"), PathBuf::from("/")] {
             assert!(!temporary(Some(&wrong), Some(&home)).contains(&wrong), "{}", wrong.display());
+        }
+    }
+
+    #[test]
+    fn only_a_whole_word_names_a_temporary_directory() {
+        for name in ["tmp", "TEMP", "build-tmp", "scratch", "tmp.X1"] {
+            assert!(names_temporary(name), "{name}");
+        }
+        for name in ["attempts", "tmpfiles.d", "contemporary", "scratchpad", ""] {
+            assert!(!names_temporary(name), "{name}");
         }
     }
 
