@@ -101,17 +101,17 @@ fn has_value(text: &str, setting: &Setting, value: Option<&SettingValue>) -> boo
 }
 
 /// The user file while it is changed. Another process that changes it waits.
-struct UserFile {
+pub(super) struct UserFile {
     /// The real path.
     path: PathBuf,
-    text: String,
+    pub(super) text: String,
     mode: u32,
     _directory: File,
 }
 
 impl UserFile {
     /// Reads the file, or prepares a new one.
-    fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let is_link = path.is_symlink();
         let path = match fs::canonicalize(path) {
             Ok(real) => real,
@@ -135,7 +135,7 @@ impl UserFile {
     }
 
     /// Replaces the file in one step.
-    fn replace(&self, text: &str) -> io::Result<()> {
+    pub(super) fn replace(&self, text: &str) -> io::Result<()> {
         let new = self.path.with_extension(format!("toml.{}", std::process::id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(self.mode).open(&new)?;
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

@@ -2,10 +2,8 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +12,7 @@ use meanwhile::model::approval::{Proposal, ProposedAction};
 use meanwhile::policy::{ConfinementLevel, Decision, Rule, RuleOrigin, Rules, Tool};
 use serde::Deserialize;
 
+use super::edit::UserFile;
 use super::load::Config;
 use super::source::shown;
 use crate::error::CommandError;
@@ -194,16 +193,8 @@ fn written(rule: &Rule) -> String {
     )
 }
 
-fn append(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(directory) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    }
-    // Another process may be replacing the file.
-    let directory = path.parent().map(fs::File::open).transpose()?;
-    directory.as_ref().map(fs::File::lock).transpose()?;
-    let mut file = OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)?;
-    let mut last = String::new();
-    file.read_to_string(&mut last)?;
-    let newline = if last.is_empty() || last.ends_with('\n') { "" } else { "\n" };
-    file.write_all(format!("{newline}{text}").as_bytes())
+fn append(path: &Path, rule: &str) -> io::Result<()> {
+    let file = UserFile::open(path)?;
+    let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
+    file.replace(&format!("{}{newline}{rule}", file.text))
 }

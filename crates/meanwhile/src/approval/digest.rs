@@ -58,6 +58,14 @@ pub(super) fn digest_of(bound: &impl Serialize) -> Digest {
     Digest(Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Returns the place if the approval is for it. The others are this machine, with nothing but the grant.
+fn bound_place(place: &Place) -> Option<&Place> {
+    match place {
+        Place::Process | Place::Mock => None,
+        Place::Sandbox | Place::Backend(_) => Some(place),
+    }
+}
+
 /// Returns the digest of a request.
 pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
     let cwd = RawText::from(std::os::unix::ffi::OsStrExt::as_bytes(request.cwd.as_os_str()));
@@ -70,7 +78,7 @@ pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
         io: request.io,
         limits: &request.limits,
         lifetime: request.lifetime,
-        place: Some(&request.place).filter(|place| place.has_driver() || **place == Place::Sandbox),
+        place: bound_place(&request.place),
         grant: request.grant.as_ref(),
     };
     bound.digest()
@@ -87,7 +95,7 @@ pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
         io: spec.io,
         limits: &spec.limits,
         lifetime: spec.lifetime,
-        place: Some(&spec.place).filter(|place| place.has_driver() || **place == Place::Sandbox),
+        place: bound_place(&spec.place),
         grant: spec.grant.as_deref(),
     };
     bound.digest()

@@ -50,9 +50,14 @@ impl Approvals<'_> {
     ) -> Result<Approval> {
         check_set_variables(added.iter().map(|(name, _)| name.as_bytes()))?;
         let policy = gated_call.policy;
-        // The kernel of this machine confines nothing that runs elsewhere.
-        let elsewhere = Policy { confined: ConfinementLevel::No, ..policy.clone() };
-        let judging = if request.place.has_driver() { &elsewhere } else { policy };
+        let elsewhere;
+        let judging = if request.place.has_driver() {
+            // The kernel of this machine confines nothing that runs elsewhere.
+            elsewhere = Policy { confined: ConfinementLevel::No, ..policy.clone() };
+            &elsewhere
+        } else {
+            policy
+        };
         let (verdict, grant) =
             judging.verdict_of_start(gated_call.tool, &request.command, &request.cwd, added);
         request.grant = grant;

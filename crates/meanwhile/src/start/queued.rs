@@ -63,7 +63,7 @@ impl Starts<'_> {
         self.shown(id)
     }
 
-    /// Changes the priority of a queued task. It goes behind the tasks that have this priority.
+    /// Changes the priority of a queued task. Among those with this priority, it stands where its arrival puts it.
     ///
     /// # Errors
     /// When it is not queued.

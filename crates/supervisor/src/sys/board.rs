@@ -82,6 +82,8 @@ pub(crate) struct Page {
     pub(crate) spent_us: Number,
     /// The bits of what confines the command, and [`IS_CONFINED`] if it is confined.
     confined_by: Number,
+    /// The wait status of a command in a process namespace of its own, plus 1; 0 before its end.
+    wait_status: Number,
     /// Which of the two texts is valid, from 1; 0 means none.
     valid_text: AtomicU32,
     /// Two, because a process may be killed while it writes one.
@@ -209,6 +211,16 @@ impl Board {
     /// Forgets a failed attempt, before the next one.
     pub(crate) fn forget_spawn_failure(self) {
         self.0.failed_step.store(0, Ordering::Release);
+    }
+
+    /// Records how a command in a process namespace of its own has ended.
+    pub(super) fn set_wait_status(self, status: i32) {
+        self.wait_status.set(u64::from(status as u32) + 1);
+    }
+
+    /// Returns how a command in a process namespace of its own has ended, if it has.
+    pub(super) fn wait_status(self) -> Option<i32> {
+        Some((self.wait_status.get().checked_sub(1)?) as u32 as i32)
     }
 
     /// Records what confines the command.

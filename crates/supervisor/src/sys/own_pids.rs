@@ -8,11 +8,9 @@
 //! The stand-in is the task's first process for everybody outside, and ends as the command ended. The init reaps orphans and
 //! ends when the command has ended, and then the kernel kills what is left. If either is killed, so is everything inside.
 
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use mw_model::wire::Enforcer;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -25,41 +23,6 @@ use super::process::{Fork, exit_at_once, fork, last_errno};
 
 /// What the stand-in and the init are called. They are processes of the task, and not supervisors.
 const NAME: &str = "mw-sandbox";
-/// The wait status of a command that has not ended; no process can have it.
-const NONE: i32 = -1;
-
-/// The wait status of the command, in memory that the processes share.
-#[derive(Clone, Copy)]
-struct Status(&'static AtomicI32);
-
-impl Status {
-    fn new() -> io::Result<Self> {
-        // SAFETY: an anonymous mapping of our own, checked before it is used, aligned and large enough. It stays mapped in the
-        // processes that use it; the supervisor unmaps it when nothing refers to it.
-        unsafe {
-            let address = libc::mmap(
-                ptr::null_mut(),
-                size_of::<AtomicI32>(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
-            if address == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let status = Self(&*address.cast::<AtomicI32>());
-            status.0.store(NONE, Ordering::Release);
-            Ok(status)
-        }
-    }
-
-    fn forget(self) {
-        // SAFETY: the mapping is ours, and this was the last reference to it in this process.
-        unsafe { libc::munmap(ptr::from_ref(self.0).cast_mut().cast(), size_of::<AtomicI32>()) };
-    }
-}
-
 /// Runs a function in a new process namespace, and waits until it has executed a program or ended. Returns the pid of the
 /// stand-in, or -1.
 pub(super) fn run_until_exec(
@@ -68,7 +31,7 @@ pub(super) fn run_until_exec(
     board: Board,
     cgroup: Option<BorrowedFd<'_>>,
 ) -> libc::pid_t {
-    let (Ok(status), Ok((read, write))) = (Status::new(), pipe_with(PipeFlags::CLOEXEC)) else { return -1 };
+    let Ok((read, write)) = pipe_with(PipeFlags::CLOEXEC) else { return -1 };
     let pid = match cgroup.map_or(-1, |cgroup| fork_into(cgroup, 0)) {
         -1 => match fork() {
             Ok(Fork::Child) => 0,
@@ -80,32 +43,28 @@ pub(super) fn run_until_exec(
     if pid == 0 {
         rename_process(NAME);
         begin();
-        stand_in(act, board, status);
+        stand_in(act, board);
     }
     drop(write);
     if pid > 0 {
         // It ends when the last copy of the other end is closed: by the execution, or by the end of all three.
         while matches!(rustix::io::read(&read, &mut [0]), Err(rustix::io::Errno::INTR)) {}
     }
-    status.forget();
     pid
 }
 
 /// Waits for the init, and ends as the command has ended.
-fn stand_in(act: &dyn Fn(), board: Board, status: Status) -> ! {
+fn stand_in(act: &dyn Fn(), board: Board) -> ! {
     block_signals();
     if let Err(errno) = enter_pids() {
         fail(board, errno);
     }
     match fork() {
-        Ok(Fork::Child) => init(act, board, status),
+        Ok(Fork::Child) => init(act, board),
         Ok(Fork::Parent(init)) => {
             close_everything();
             let own = wait_for(init as libc::pid_t);
-            end_as(match status.0.load(Ordering::Acquire) {
-                NONE => own,
-                command => command,
-            })
+            end_as(board.wait_status().unwrap_or(own))
         }
         Err(_) => fail(board, last_errno()),
     }
@@ -113,7 +72,7 @@ fn stand_in(act: &dyn Fn(), board: Board, status: Status) -> ! {
 
 /// The first process of the namespace. The kernel delivers no signal to it that it does not handle, except SIGKILL and SIGSTOP
 /// from outside.
-fn init(act: &dyn Fn(), board: Board, status: Status) -> ! {
+fn init(act: &dyn Fn(), board: Board) -> ! {
     // SAFETY: plain numbers.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     match fork() {
@@ -123,7 +82,7 @@ fn init(act: &dyn Fn(), board: Board, status: Status) -> ! {
         }
         Ok(Fork::Parent(command)) => {
             close_everything();
-            status.0.store(wait_for(command as libc::pid_t), Ordering::Release);
+            board.set_wait_status(wait_for(command as libc::pid_t));
             exit_at_once(0)
         }
         Err(_) => fail(board, last_errno()),
