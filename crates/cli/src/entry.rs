@@ -287,6 +287,7 @@ mod tests {
             "start make",
             "start --json --name n --cwd /tmp --env A=b --env=C=d --timeout 5m -- make -j 8",
             "start --quiet echo hi",
+            "start -q echo hi",
             "wait bash-k3f9x2ab --timeout 60s --json",
             "wait --any --until=ready a b",
             "kill a b",

@@ -37,6 +37,8 @@ pub(crate) struct QuickArguments<'a> {
 
 /// An option of every command.
 const JSON: &str = "json";
+/// The short form of a flag, and its name.
+const SHORT: (&[u8], &str) = (b"-q", "quiet");
 
 impl<'a> QuickArguments<'a> {
     /// Parses the words after the name of the command. Returns `None` for everything that clap must decide.
@@ -48,6 +50,9 @@ impl<'a> QuickArguments<'a> {
             if bytes == b"--" && form.words == Words::Command && parsed.words.is_empty() {
                 parsed.is_escaped = true;
                 parsed.words.extend(rest.by_ref());
+            } else if bytes == SHORT.0 {
+                let (name, value) = parsed.option(SHORT.1, &mut rest, form)?;
+                parsed.options.push((name, value));
             } else if let Some(option) = bytes.strip_prefix(b"--") {
                 let (name, value) = parsed.option(std::str::from_utf8(option).ok()?, &mut rest, form)?;
                 parsed.options.push((name, value));

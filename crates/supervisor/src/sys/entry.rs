@@ -12,6 +12,10 @@ static ALLOCATOR: mw_supervisor::Arena = mw_supervisor::Arena::new();
 #[path = "c_allocator.rs"]
 mod c_allocator;
 
+#[cfg(all(target_env = "musl", target_arch = "x86_64"))]
+#[path = "copying.rs"]
+mod copying;
+
 /// Called by the C library.
 #[unsafe(no_mangle)]
 extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {

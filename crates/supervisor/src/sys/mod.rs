@@ -6,6 +6,9 @@ mod arguments;
 mod board;
 mod build;
 mod confine;
+// The executables include it beside their entry point.
+#[cfg(all(test, target_arch = "x86_64"))]
+mod copying;
 mod kernel;
 mod mapping;
 mod own_pids;

@@ -105,9 +105,10 @@ impl Transaction<'_> {
         at: Timestamp,
         event: &Event,
     ) -> Result<(), StoreError> {
-        let sql = "INSERT INTO events (seq, task, run, at, event) SELECT 1 + max(\
+        // With `INSERT … SELECT` from the same table, SQLite would first copy the row to a temporary table.
+        let sql = "INSERT INTO events (seq, task, run, at, event) VALUES (1 + max(\
                    (SELECT coalesce(max(seq), 0) FROM events), \
-                   (SELECT coalesce(max(seq), 0) FROM marks WHERE name = ?5)), ?1, ?2, ?3, ?4";
+                   (SELECT coalesce(max(seq), 0) FROM marks WHERE name = ?5)), ?1, ?2, ?3, ?4)";
         self.change(sql, params![id.as_str(), run, at.as_micros(), json(event)?, BEGIN])
     }
 

@@ -69,10 +69,15 @@ impl Transaction<'_> {
         let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE session = ?1 AND number = ?2)";
         let taken: bool = self.value(sql, params![session, given as i64])?;
         let wanted = if taken { 0 } else { given as i64 };
+        // `RETURNING` would need a temporary table.
         let sql = "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) ON CONFLICT (id) DO UPDATE \
-                   SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2)) RETURNING last_number";
-        let last: i64 = self.value(sql, params![session, wanted])?;
-        Ok(if taken { last as u64 } else { given })
+                   SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2))";
+        self.change(sql, params![session, wanted])?;
+        if !taken {
+            return Ok(given);
+        }
+        let last: i64 = self.value("SELECT last_number FROM sessions WHERE id = ?1", [session])?;
+        Ok(last as u64)
     }
 
     /// Adds a task in its current state.
