@@ -41,7 +41,12 @@ fn all_queued_tasks_start_after_many_ends_at_once() {
         });
     }
     // One has the turn. Others have had it and are about to exit, which may take a while on a busy machine.
-    assert!((1..=4).contains(&most), "{most} processes settled at once");
+    assert!(most <= 4, "{most} processes settled at once");
+}
+
+/// Returns whether a process has left a mark for the one that settles.
+fn is_marked(home: &Home) -> bool {
+    std::fs::metadata(home.state().join("unsettled")).is_ok_and(|mark| mark.len() > 0)
 }
 
 #[test]
@@ -52,8 +57,7 @@ fn an_end_is_left_to_the_process_that_settles() {
     let turn = take_turn(&home, Duration::ZERO);
     home.open("go");
     home.mw(["wait", &first]).ok();
-    let mark = home.state().join("unsettled");
-    wait_until(SOON, "the supervisor has left a mark", || mark.exists().then_some(()));
+    wait_until(SOON, "the supervisor has left a mark", || is_marked(&home).then_some(()));
     drop(turn);
     // The process that had the turn was killed. The next command does its work.
     let _ = home.list();
@@ -81,7 +85,7 @@ fn the_end_of_a_task_is_settled_although_the_process_that_left_the_mark_was_kill
     let state = home.state().to_str().unwrap();
     let settle = home.command(["settle", "--home", state, &first]).env("MEANWHILE_FAIL_AT", "settle-marked");
     assert_eq!(settle.run().code, None, "it was killed");
-    assert!(home.state().join("unsettled").exists());
+    assert!(is_marked(&home));
     drop(turn);
     let _ = home.list();
     home.file("second");

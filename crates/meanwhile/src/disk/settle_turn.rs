@@ -8,17 +8,22 @@
 //! another        leave a mark ▸ try the lock again ▸ busy: the owner looks for marks later, and finds this one
 //! ```
 //!
+//! The mark is a byte in a file that stays: a file system may remember every file that was removed, and then takes long to
+//! make others.
+//!
 //! A supervisor follows the same rule before it executes `mw settle`, which gets the locked file as its standard input.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use mw_model::wire::{SETTLE_TIMEOUT, SETTLING_FILE, UNSETTLED_FILE};
 
 use super::file_lock::open_private;
 use super::home::Home;
+use super::platform::{self, FileWatch};
 use crate::fail_point::fail_point;
 
 /// The turn of this process. It is released when dropped.
@@ -27,6 +32,8 @@ pub(crate) struct SettleTurn {
     lock: Option<File>,
     mark: PathBuf,
     is_wanted: bool,
+    /// Changes of the mark. It is kept, because the kernel takes many milliseconds to close it.
+    watch: Option<FileWatch>,
 }
 
 impl SettleTurn {
@@ -37,13 +44,13 @@ impl SettleTurn {
         let lock = open_private(&home.root().join(SETTLING_FILE)).ok();
         let lock =
             lock.map(|lock| handed_over.filter(|handed_over| is_same(handed_over, &lock)).unwrap_or(lock));
-        let turn = Self { lock, mark, is_wanted: false };
+        let turn = Self { lock, mark, is_wanted: false, watch: None };
         match turn.try_lock() {
             Ok(()) => Some(turn.begun()),
             Err(TryLockError::Error(_)) => Some(Self { lock: None, ..turn }),
             Err(TryLockError::WouldBlock) => {
                 // Without a mark, the other process would not look again. One that takes too long may be stopped.
-                if turn.is_overdue() || open_private(&turn.mark).is_err() {
+                if turn.is_overdue() || turn.leave_mark().is_err() {
                     return Some(Self { lock: None, is_wanted: true, ..turn });
                 }
                 fail_point("settle-marked");
@@ -57,17 +64,43 @@ impl SettleTurn {
         self.is_wanted
     }
 
-    /// Keeps the turn if another process has left a mark; else releases it, and takes it again if a mark was left meanwhile.
-    pub(crate) fn once_more(self) -> Option<Self> {
-        let lock = self.lock.as_ref()?;
+    /// Keeps the turn if another process leaves a mark within this time; else releases it, and takes it again if a mark was
+    /// left meanwhile.
+    pub(crate) fn once_more(mut self, patience: Duration) -> Option<Self> {
+        self.lock.as_ref()?;
         // Not released first: a process that ends now would begin to settle beside the end of this one.
-        if self.mark.exists() {
+        if self.is_marked_within(patience) {
             return Some(self.begun());
         }
-        lock.unlock().ok()?;
+        self.lock.as_ref()?.unlock().ok()?;
         fail_point("settle-released");
         // If another process has the turn by now, it sees everything that was marked before it began.
-        (self.mark.exists() && self.try_lock().is_ok()).then(|| self.begun())
+        (self.is_marked() && self.try_lock().is_ok()).then(|| self.begun())
+    }
+
+    fn is_marked_within(&mut self, patience: Duration) -> bool {
+        if patience.is_zero() || self.is_marked() {
+            return self.is_marked();
+        }
+        if self.watch.is_none() {
+            self.watch = open_private(&self.mark).and_then(|_| FileWatch::of(&self.mark)).ok();
+        }
+        let Some(watch) = &self.watch else { return false };
+        watch.forget_changes();
+        // The mark may have been left before that.
+        self.is_marked() || (platform::is_readable_within(watch, patience) && self.is_marked())
+    }
+
+    fn is_marked(&self) -> bool {
+        fs::metadata(&self.mark).is_ok_and(|found| found.len() > 0)
+    }
+
+    fn leave_mark(&self) -> io::Result<()> {
+        open_private(&self.mark)?.set_len(1)
+    }
+
+    fn remove_mark(&self) -> bool {
+        self.is_marked() && open_private(&self.mark).and_then(|mark| mark.set_len(0)).is_ok()
     }
 
     fn try_lock(&self) -> Result<(), TryLockError> {
@@ -83,7 +116,7 @@ impl SettleTurn {
     /// Removes the mark before the work, so that a later mark is not lost. Notes when the turn began.
     fn begun(self) -> Self {
         self.lock.iter().for_each(|lock| _ = lock.set_modified(SystemTime::now()));
-        let is_wanted = fs::remove_file(&self.mark).is_ok();
+        let is_wanted = self.remove_mark();
         Self { is_wanted, ..self }
     }
 }
@@ -110,10 +143,21 @@ mod tests {
         assert!(!turn.is_wanted());
         assert!(SettleTurn::take(&home, None).is_none());
         assert!(SettleTurn::take(&home, None).is_none());
-        let turn = turn.once_more().expect("another process has left a mark");
+        let turn = turn.once_more(Duration::ZERO).expect("another process has left a mark");
         assert!(turn.is_wanted());
-        assert!(turn.once_more().is_none());
+        assert!(turn.once_more(Duration::ZERO).is_none());
         assert!(!SettleTurn::take(&home, None).unwrap().is_wanted());
+    }
+
+    #[test]
+    fn a_patient_owner_sees_a_mark_that_is_left_while_it_waits() {
+        let (_dir, home) = home();
+        let turn = SettleTurn::take(&home, None).unwrap();
+        std::thread::scope(|scope| {
+            let patient = scope.spawn(|| turn.once_more(Duration::from_secs(60)));
+            assert!(SettleTurn::take(&home, None).is_none());
+            assert!(patient.join().unwrap().is_some_and(|turn| turn.is_wanted()));
+        });
     }
 
     #[test]
@@ -125,7 +169,7 @@ mod tests {
         assert!(SettleTurn::take(&home, Some(other)).is_none());
         let turn = SettleTurn::take(&home, Some(lock)).unwrap();
         assert!(turn.is_wanted(), "the first process has left a mark");
-        assert!(turn.once_more().is_none());
+        assert!(turn.once_more(Duration::ZERO).is_none());
     }
 
     #[test]

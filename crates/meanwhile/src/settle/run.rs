@@ -1,6 +1,7 @@
 //! The work that follows the end of a task.
 
 use std::fs::File;
+use std::time::Duration;
 
 use mw_model::{TaskId, TaskKind};
 
@@ -40,10 +41,20 @@ impl Settler<'_> {
         let had_turn = turn.is_some();
         while let Some(current) = turn {
             self.settle_others(id.is_none() || current.is_wanted())?;
-            turn = current.once_more();
+            turn = current.once_more(self.patience());
         }
         Hooks::on(self.base).fire_hooks()?;
         if had_turn { Retention::on(self.base).purge_if_due() } else { Ok(()) }
+    }
+
+    /// How long to wait for the end of another task before the turn is released. While tasks are queued, the next end often
+    /// comes soon, and another process would have to open the database first.
+    fn patience(&self) -> Duration {
+        const SOON: Duration = Duration::from_millis(50);
+        let settings = &self.base.settings;
+        // Hooks run, and spans are exported, after the turn.
+        let others_wait = settings.hooks.any() || settings.traces.export;
+        if self.base.home.is_waiting_noted() && !others_wait { SOON } else { Duration::ZERO }
     }
 
     /// Returns whether the end of a task has consequences that only its own process knows: tasks that an agent leaves

@@ -76,10 +76,11 @@ fn take_turn() -> Option<Settler> {
     };
     let beside = Some(Settler { lock: None });
     let Ok(lock) = create(SETTLING_FILE) else { return beside };
+    let leave_mark = || create(UNSETTLED_FILE).and_then(|mark| mark.set_len(1));
     let is_free = || rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
     let begun = || lock.metadata().ok()?.modified().ok()?.elapsed().ok();
     if !is_free() {
-        if begun().is_some_and(|time| time > SETTLE_TIMEOUT) || create(UNSETTLED_FILE).is_err() {
+        if begun().is_some_and(|time| time > SETTLE_TIMEOUT) || leave_mark().is_err() {
             return beside;
         }
         // Its owner may have looked for marks before this one was left.
