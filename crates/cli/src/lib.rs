@@ -9,6 +9,7 @@
 
 mod approval;
 mod arguments;
+mod browser;
 mod commands;
 mod config;
 mod context;

@@ -10,6 +10,7 @@ pub use mw_policy as policy;
 
 pub use crate::agent::Agents;
 pub use crate::agent::record::AgentMessage;
+pub use crate::agent::updates::AgentUpdate;
 pub use crate::approval::{
     ApprovalTimeouts, Approvals, AskOutcome, Asker, GatedCall, LocalFiles, Nobody, Policy, RuleText,
     SessionPolicy, project_of,

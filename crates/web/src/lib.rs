@@ -16,6 +16,6 @@ pub mod page;
 mod problem;
 pub mod serve;
 
-pub use api::{AddRule, AgentInfo, AllowAlways, Api, Options};
+pub use api::{AgentInfo, Api, NewRule, Options};
 pub use guard::{Browsers, Guard, Key, ServerAddress, Token};
 pub use serve::Listening;

@@ -2,11 +2,15 @@
 
 use clap::Args;
 use meanwhile::model::approval::{Answer, Remember};
+use mw_desk::action::approve_always;
 
 use crate::approval::{answerable, report};
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
+
+/// The name under which answers are recorded.
+const SCREEN: &str = "mw approve";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -25,13 +29,18 @@ impl Arguments {
         let runtime = context.runtime()?;
         let entry = answerable(&runtime, &self.id, context)?;
         let rule = self.rule.then(|| context.config.permanent_rule(&entry.proposal)).transpose()?;
-        let remember = if self.session { Remember::Session } else { Remember::Once };
-        let entry =
-            runtime.approvals().answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
-        // Somebody else may have denied the request meanwhile. No rule is added then.
-        if let Some(rule) = rule {
-            render::note(&format!("added a rule to {}", rule.add()?));
-        }
+        let id = &entry.proposal.id;
+        let entry = match rule {
+            Some(rule) => {
+                let (entry, place) = approve_always(&runtime, id, SCREEN, || rule.add())?;
+                render::note(&format!("added a rule to {place}"));
+                entry
+            }
+            None => {
+                let remember = if self.session { Remember::Session } else { Remember::Once };
+                runtime.approvals().answer(id, Answer::Approve(remember), SCREEN)?
+            }
+        };
         report(context, &entry, "approved")
     }
 }

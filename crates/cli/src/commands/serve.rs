@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
@@ -19,12 +18,13 @@ use mw_desk::action::StartDefaults;
 use mw_tools::Dialect;
 use mw_web::page::{protected, sign_in_page};
 use mw_web::serve::secure;
-use mw_web::{AgentInfo, Api, Browsers, Guard, Key, Listening, Options, ServerAddress, Token};
+use mw_web::{AgentInfo, Api, Browsers, Guard, Key, Listening, NewRule, Options, ServerAddress, Token};
 use serde_json::json;
 
 use super::mcp;
 use crate::approval;
 use crate::arguments::environment::current_umask;
+use crate::browser;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// Listen on a socket in the file system instead
     #[arg(long, value_name = "PATH", conflicts_with = "allow_remote")]
     socket: Option<PathBuf>,
-    /// Open the page in a browser
+    /// Open the page in the browser, with $BROWSER or xdg-open
     #[arg(long, conflicts_with = "socket")]
     open: bool,
     /// Token that programs must send [default: generated and printed]
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// File with the password for browsers
     #[arg(long, value_name = "FILE", requires = "allow_remote")]
     password_file: Option<PathBuf>,
-    /// Name by which other machines call this one; may be repeated
+    /// Name by which other machines call this one; may be repeated; needed with 0.0.0.0
     #[arg(long, value_name = "NAME", requires = "allow_remote")]
     host: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl Arguments {
         let api = Api::new(options(context)?, Token::random()?.as_str()[..12].to_owned());
         site.announce(&browsers.link_token(), &token, self.token.is_some(), context.json)?;
         if self.open {
-            open(&site.link(&browsers.link_token()));
+            browser::open(&site.link(&browsers.link_token()));
         }
         mcp::purge(&context.config.settings);
         let guard = Guard::new(token, listening.server_address()).with_browsers(Arc::new(browsers));
@@ -128,6 +128,12 @@ impl Arguments {
         if let (Some(address), Some(certificate), Some(key)) =
             (self.allow_remote, &self.tls_cert, &self.tls_key)
         {
+            if address.ip().is_unspecified() && self.host.is_empty() {
+                return Err(CommandError::usage(
+                    format!("no name by which other machines call this one is known, and {address} is none"),
+                    "add --host NAME, once for each name",
+                ));
+            }
             let tls = secure(certificate, key).map_err(|error| {
                 CommandError::usage(
                     format!("cannot use the certificate: {error}"),
@@ -226,12 +232,13 @@ fn options(context: &Context) -> Result<Options, CommandError> {
             umask: current_umask(),
             lifetime: config.lifetime(),
         },
-        allow_always: Arc::new(|proposal: &Proposal| {
+        rule_for: Arc::new(|proposal: &Proposal| {
             let failed = |error: CommandError| error.message;
             // The rules may have changed since the start.
             let config = Config::load_tolerantly().map_err(failed)?;
             let rule = config.permanent_rule(proposal).map_err(failed)?;
-            Ok(Box::new(move || rule.add().map_err(failed)))
+            let (path, text) = (rule.place(), rule.text().to_owned());
+            Ok(NewRule { path, text, add: Box::new(move || rule.add().map_err(failed)) })
         }),
         agents: registry.entries().map(|entry| agent(&entry.name, &entry.command)).collect(),
     })
@@ -253,15 +260,4 @@ fn unreadable(path: &Path, error: &io::Error) -> CommandError {
         format!("cannot read {}: {error}", path.display()),
         "check the file and its permissions",
     )
-}
-
-/// Opens a link in the user's browser. The link was printed, so a failure is no error.
-fn open(link: &str) {
-    let program = env::var("BROWSER").ok().filter(|name| !name.is_empty());
-    let mut command = Command::new(program.as_deref().unwrap_or("xdg-open"));
-    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.spawn() {
-        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
-        Err(error) => render::note(&format!("cannot open a browser: {error}; open the link yourself")),
-    }
 }

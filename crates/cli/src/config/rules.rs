@@ -130,12 +130,22 @@ pub(crate) struct PermanentRule {
 }
 
 impl PermanentRule {
+    /// Returns the file to which it is added, for people.
+    pub(crate) fn place(&self) -> String {
+        shown(&self.path.to_string_lossy())
+    }
+
+    /// Returns the rule as it is written there.
+    pub(crate) fn text(&self) -> &str {
+        self.text.trim_ascii()
+    }
+
     /// Adds the rule to the user file, after its request was approved. Returns the path, for people.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn add(&self) -> Result<String, CommandError> {
-        let path = shown(&self.path.to_string_lossy());
+        let path = self.place();
         append(&self.path, &self.text).map_err(|error| {
             let message = format!("approved once, but no rule was added: cannot write {path}: {error}");
             CommandError::usage(message, "check the permissions of the file")

@@ -37,6 +37,47 @@ fn a_request_has_the_command_and_its_effects_and_can_be_approved() {
 }
 
 #[test]
+fn the_rule_of_a_permanent_approval_is_shown_before_it_is_written() {
+    let home = home().gated();
+    let served = Served::new(&home);
+    let (asking, request) = asked(&home, &served, COMMAND);
+    let path = format!("/approvals/{}", request["id"].as_str().unwrap());
+    let rule = served.get(&format!("{path}/rule"));
+    let (file, text) = (rule["path"].as_str().unwrap(), rule["text"].as_str().unwrap());
+    assert!(text.contains(&format!("match = {COMMAND:?}")), "{rule}");
+    assert!(!fs::exists(file).unwrap(), "nothing is written");
+    served.done(&format!("{path}/approve"), &json!({"remember": "always"}));
+    assert_eq!(asking.wait().code, Some(0));
+    assert!(fs::read_to_string(file).unwrap().contains(text));
+    assert_eq!(served.get(&path)["answered_by"], "the web page");
+}
+
+#[test]
+fn a_permanent_approval_that_no_rule_can_express_changes_nothing() {
+    let home = home().gated();
+    let served = Served::new(&home);
+    let (asking, request) = asked(&home, &served, "rm *.c");
+    let path = format!("/api/v1/approvals/{}", request["id"].as_str().unwrap());
+    for (method, path, body) in [
+        ("GET", format!("{path}/rule"), ""),
+        ("POST", format!("{path}/approve"), "{\"remember\": \"always\"}"),
+    ] {
+        let refused = served.ask(method, &path, &[("Content-Type", "application/json")], body);
+        assert!(
+            refused.status == 409 && refused.body.contains("not literal"),
+            "{} {}",
+            refused.status,
+            refused.body
+        );
+    }
+    assert_eq!(served.get("/approvals")["approvals"][0]["id"], request["id"], "it is still open");
+    assert!(!fs::exists(home.user().join(".config/meanwhile/config.toml")).unwrap());
+    let deny = format!("/approvals/{}/deny", request["id"].as_str().unwrap());
+    served.done(&deny, &json!({}));
+    assert_ne!(asking.wait().code, Some(0));
+}
+
+#[test]
 fn a_denial_has_a_reason_and_always_adds_a_rule() {
     let home = home().gated();
     let served = Served::new(&home);

@@ -1,11 +1,13 @@
 //! The page in a real browser.
 //!
-//! Each test runs one scenario of `browser/drive.js`, which has the steps of a person and what must be seen.
+//! Each test runs one scenario of `browser/scenarios`, which has the steps of a person and what must be seen.
 
 use std::path::Path;
 use std::time::Duration;
 
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{Home, clients, need_program};
+use serde_json::json;
 
 use crate::home;
 use crate::serve::Served;
@@ -80,6 +82,30 @@ fn requests_are_approved_and_denied_on_the_page() {
 }
 
 #[test]
+fn what_needs_attention_is_in_the_title_the_icon_and_notifications() {
+    scenario("attention");
+}
+
+#[test]
+fn the_steps_of_an_agent_are_shown_as_a_transcript() {
+    let endpoint = ModelEndpoint::new();
+    let waits = "touch runs; until test -e go; do sleep 0.05; done; echo one test failed";
+    endpoint.will(Answer::text("I look at the tests.").call("shell", json!({"command": waits})));
+    endpoint.otherwise(|_| {
+        Answer::text(
+            "The rounding is wrong.\n\n```rust\nlet cents = 1;\n```\n\n<script>alert(1)</script> <b>x</b> sk-test-0123456789",
+        )
+    });
+    let home = prepared()
+        .with_env("OPENAI_BASE_URL", endpoint.openai_url())
+        .with_env("OPENAI_API_KEY", "sk-test-0123456789")
+        .with_env("MEANWHILE_AGENT_MODEL", "openai/scripted")
+        .with_env("MEANWHILE_MODE", "dangerous");
+    let served = Served::new(&home);
+    play(&home, &served.link, "transcript");
+}
+
+#[test]
 fn hostile_output_is_harmless() {
     scenario("hostile");
 }
@@ -92,6 +118,11 @@ fn the_page_has_no_serious_accessibility_fault_in_any_view_and_theme() {
 #[test]
 fn ten_thousand_tasks_can_be_scrolled() {
     scenario("many");
+}
+
+#[test]
+fn ten_open_pages_share_one_connection() {
+    scenario("tabs");
 }
 
 #[test]

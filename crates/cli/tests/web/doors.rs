@@ -156,6 +156,9 @@ fn a_server_for_other_machines_needs_a_certificate_and_a_password() {
     let refused = serve().run();
     assert!(refused.text().contains("too short"), "{refused}");
     std::fs::write(&password, "a long enough password\n").unwrap();
+    let unnamed = home.command(["serve", "--allow-remote", "0.0.0.0:0", "--tls-cert"]).arg(&cert);
+    let refused = unnamed.arg("--tls-key").arg(&key).arg("--password-file").arg(&password).run();
+    assert!(refused.code == Some(2) && refused.stderr_text().contains("--host"), "{refused}");
     let running = serve().spawn();
     let said = wait_until(SOON, "the server listens", || running.json_lines().into_iter().next());
     let url = said["url"].as_str().unwrap();

@@ -73,3 +73,26 @@ fn an_idle_connection_without_a_token_is_closed_and_one_with_it_is_not() {
     let count = known.read(&mut answer).unwrap();
     assert!(answer[..count].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..count]));
 }
+
+/// Returns the status of a response whose body may not end.
+fn status(mut response: TcpStream) -> String {
+    let mut line = [0; 12];
+    let _ = response.read_exact(&mut line);
+    String::from_utf8_lossy(&line[9..]).into_owned()
+}
+
+#[test]
+fn streams_that_nobody_reads_keep_nobody_out() {
+    let home = home();
+    let served = Served::new(&home);
+    let id = home.start("while :; do echo a line of a chatty task; done");
+    let open = |number: usize| match number % 2 {
+        0 => served.send("GET", "/api/v1/events", &[], ""),
+        _ => served.send("GET", &format!("/api/v1/tasks/{id}/output/stream"), &[], ""),
+    };
+    let streams: Vec<_> = (0..520).map(open).collect();
+    wait_until(SOON, "another stream is refused", || (status(open(0)) == "503").then_some(()));
+    assert_eq!(served.get("/tasks")["total"], 1);
+    drop(streams);
+    wait_until(SOON, "there is room for a stream again", || (status(open(0)) == "200").then_some(()));
+}

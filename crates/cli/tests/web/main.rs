@@ -8,6 +8,7 @@ mod browser;
 mod doors;
 mod fuzz;
 mod load;
+mod open;
 mod serve;
 mod streams;
 

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use mw_testkit::http::{Header, Request, Response};
-use mw_testkit::{Home, Running, SOON, wait_until};
+use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "a-token-for-tests";
@@ -23,7 +23,16 @@ impl Served {
     }
 
     pub(crate) fn on(home: &Home, port: &str) -> Self {
-        let serve = home.command(["serve", "--port", port, "--json"]).env("MEANWHILE_TOKEN", TOKEN);
+        Self::with(home, &["--port", port], &[])
+    }
+
+    /// Starts a server with these arguments and variables.
+    pub(crate) fn with(home: &Home, words: &[&str], variables: &[(&str, &str)]) -> Self {
+        let serve = words
+            .iter()
+            .fold(home.command(["serve", "--json"]), Invocation::arg)
+            .env("MEANWHILE_TOKEN", TOKEN);
+        let serve = variables.iter().fold(serve, |serve, (name, value)| serve.env(name, value));
         let running = serve.limit(Duration::from_secs(240)).spawn();
         let said = wait_until(SOON, "the server listens", || running.json_lines().into_iter().next());
         let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();

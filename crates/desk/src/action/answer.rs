@@ -1,11 +1,27 @@
 //! Answers an approval request.
 
+use meanwhile::engine::{ApprovalEntry, Runtime};
 use meanwhile::error::Denial;
-use meanwhile::model::approval::Answer;
+use meanwhile::model::approval::{Answer, ProposalId, Remember};
 use meanwhile::{Error, Result};
 
 use super::task_action::ApprovalReply;
 use crate::desk::Desk;
+
+/// Approves a request, and then adds the rule that approves its command from now on. Returns what `add_rule` returns.
+///
+/// # Errors
+/// Fails if the request cannot be approved. No rule is added then, because somebody else may have denied the request. Also
+/// fails if the rule cannot be added; the request is approved then.
+pub fn approve_always<T, E: From<Error>>(
+    runtime: &Runtime,
+    id: &ProposalId,
+    by: &str,
+    add_rule: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<(ApprovalEntry, T), E> {
+    let entry = runtime.approvals().answer(id, Answer::Approve(Remember::Once), by)?;
+    Ok((entry, add_rule()?))
+}
 
 impl Desk {
     /// Answers an approval request. Returns a description of the result. A screen that runs inside a task cannot
@@ -27,11 +43,7 @@ impl Desk {
 
     fn answer_with(&self, id: &str, reply: ApprovalReply, answer: Answer) -> Result<String> {
         self.with(|runtime| {
-            let id = runtime.approvals().find_approval(id)?.proposal.id;
-            if let Some(task) = &self.access().inside {
-                runtime.approvals().note_forbidden_answer(&id, &format!("task {task}"))?;
-                return Err(Error::Denied(Denial::InsideTask { id, task: task.clone() }));
-            }
+            let id = self.answerable(runtime, id)?;
             runtime.approvals().answer(&id, answer, &self.access().screen)?;
             let word = match reply {
                 ApprovalReply::Once => "approved",
@@ -40,5 +52,32 @@ impl Desk {
             };
             Ok(format!("{word} {id}"))
         })
+    }
+
+    /// Approves an approval request and its command from now on, with [`approve_always`]. Returns a description of the
+    /// result. `add_rule` returns where the rule was added.
+    ///
+    /// # Errors
+    /// As [`Desk::answer`], and if the rule cannot be added.
+    pub fn answer_always<E: From<Error>>(
+        &self,
+        id: &str,
+        add_rule: impl FnOnce() -> std::result::Result<String, E>,
+    ) -> std::result::Result<Vec<String>, E> {
+        // What adds the rule may have errors that the home does not know.
+        let done = self.with(|runtime| {
+            let id = self.answerable(runtime, id)?;
+            let added = approve_always(runtime, &id, &self.access().screen, || Ok::<_, Error>(add_rule()))?.1;
+            Ok(added.map(|place| vec![format!("approved {id}"), format!("added a rule to {place}")]))
+        });
+        done?
+    }
+
+    /// Finds a request that this screen may answer.
+    fn answerable(&self, runtime: &Runtime, id: &str) -> Result<ProposalId> {
+        let id = runtime.approvals().find_approval(id)?.proposal.id;
+        let Some(task) = &self.access().inside else { return Ok(id) };
+        runtime.approvals().note_forbidden_answer(&id, &format!("task {task}"))?;
+        Err(Error::Denied(Denial::InsideTask { id, task: task.clone() }))
     }
 }

@@ -18,5 +18,6 @@ mod start;
 mod tally;
 mod task_action;
 
+pub use answer::approve_always;
 pub use start::{StartDefaults, StartOrder};
 pub use task_action::{ApprovalReply, Force, Removal, TaskAction};

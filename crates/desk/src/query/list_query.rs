@@ -5,7 +5,7 @@ use meanwhile::model::{Status, Timestamp};
 use meanwhile::{ListOrder, Scope, TaskFilter};
 
 /// Selects and orders the tasks of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Query {
     /// If set, only tasks of this session are listed.
     pub session: Option<String>,
@@ -48,7 +48,7 @@ impl Query {
 }
 
 /// A filter by state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum States {
     /// All tasks.
     #[default]
@@ -60,7 +60,7 @@ pub enum States {
 }
 
 /// The order of a list. Live tasks always come first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sort {
     /// Running tasks first, then queued ones, then recently failed ones, then all others.
     #[default]

@@ -17,7 +17,7 @@ const MAX_HISTORY: u32 = 200;
 const MAX_TAIL: u64 = 64 << 10;
 
 /// Which tasks to return.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TaskListQuery {
     /// The filter and the order. Its states are replaced by `statuses`, if there are any.
     pub query: Query,
@@ -72,7 +72,7 @@ pub struct AgentMessages {
 }
 
 /// A tool call of an agent, or a step of its plan.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AgentStep {
     /// What it does.
     pub title: String,

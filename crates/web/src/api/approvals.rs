@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use mw_desk::action::ApprovalReply;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{Id, Json, Params, in_range};
 use super::reply::{Reply, json, sent};
-use super::state::Api;
+use super::state::{Api, NewRule};
 use super::task_changes::Done;
 use crate::problem::Problem;
 
@@ -65,6 +65,8 @@ struct Approval {
     reasons: Vec<String>,
     /// The variables that the call sets.
     env: Vec<String>,
+    /// What the command may do if it is approved, in words.
+    grant: Option<String>,
     /// What the command would do, in words.
     effects: Vec<String>,
     /// The expected duration or size.
@@ -143,23 +145,48 @@ pub(super) struct ApproveBody {
     (status = "4XX", description = "Not approved", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn approve(State(api): State<Arc<Api>>, Id(id): Id, Json(body): Json<ApproveBody>) -> Reply {
     let answered = api.change(move |api| {
-        let no_rule = |why| Problem::new(StatusCode::CONFLICT, "no_rule", why);
-        let (reply, add_rule) = match body.remember {
-            Remember::Once => (ApprovalReply::Once, None),
-            Remember::Session => (ApprovalReply::Session, None),
+        let lines = match body.remember {
+            Remember::Once => vec![api.desk.answer(&id, ApprovalReply::Once)?],
+            Remember::Session => vec![api.desk.answer(&id, ApprovalReply::Session)?],
             Remember::Always => {
-                let entry = api.desk.proposal(&id)?;
-                (ApprovalReply::Once, Some((api.allow_always)(&entry.proposal).map_err(no_rule)?))
+                let rule = api.rule(&id)?;
+                api.desk.answer_always(&id, || (rule.add)().map_err(no_rule))?
             }
         };
-        let mut lines = vec![api.desk.answer(&id, reply)?];
-        // Somebody else may have denied the request meanwhile. No rule is added then.
-        if let Some(add_rule) = add_rule {
-            lines.push(format!("added a rule to {}", add_rule().map_err(no_rule)?));
-        }
         json(&Done { lines })
     });
     answered.await.map(sent)
+}
+
+/// The rule that a permanent approval adds.
+#[derive(Serialize, ToSchema)]
+struct RuleReply {
+    /// The file to which it is added.
+    path: String,
+    /// The rule, as it is written there.
+    text: String,
+}
+
+fn no_rule(why: String) -> Problem {
+    Problem::new(StatusCode::CONFLICT, "no_rule", why)
+}
+
+impl Api {
+    fn rule(&self, id: &str) -> Result<NewRule, Problem> {
+        (self.rule_for)(&self.desk.proposal(id)?.proposal).map_err(no_rule)
+    }
+}
+
+/// Returns the rule that the approval of a request with `always` would add to the user's settings.
+#[utoipa::path(get, path = "/approvals/{id}/rule", tag = "approvals", params(("id" = String, Path, description = "The request")), responses(
+    (status = 200, description = "The rule", body = RuleReply),
+    (status = "4XX", description = "No such request, or no rule can approve its command", body = Problem, content_type = "application/problem+json")))]
+pub(super) async fn rule(State(api): State<Arc<Api>>, Id(id): Id) -> Reply {
+    let read = api.read(move |api| {
+        let NewRule { path, text, .. } = api.rule(&id)?;
+        json(&RuleReply { path, text })
+    });
+    read.await.map(sent)
 }
 
 /// A denial.

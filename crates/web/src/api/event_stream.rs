@@ -10,6 +10,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::Stream;
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// The time after which a comment is sent, so that both sides notice a broken connection.
@@ -23,10 +24,13 @@ pub(super) fn frame(id: Option<i64>, event: &str, data: &impl Serialize) -> Byte
 }
 
 /// Sends frames as they come.
-pub(super) fn response(frames: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+pub(super) fn response(
+    place: OwnedSemaphorePermit,
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+) -> Response {
     let mut ticks = interval(KEEP_ALIVE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let body = Body::from_stream(KeptAlive { frames: Box::pin(frames), ticks });
+    let body = Body::from_stream(KeptAlive { frames: Box::pin(frames), ticks, _place: place });
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -38,6 +42,8 @@ pub(super) fn response(frames: impl Stream<Item = Bytes> + Send + 'static) -> Re
 struct KeptAlive<S> {
     frames: Pin<Box<S>>,
     ticks: Interval,
+    /// Counts the stream as long as it is open.
+    _place: OwnedSemaphorePermit,
 }
 
 impl<S: Stream<Item = Bytes>> Stream for KeptAlive<S> {

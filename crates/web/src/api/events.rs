@@ -173,6 +173,7 @@ pub(super) async fn stream(
 ) -> Result<Response, Problem> {
     let given = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<i64>().ok());
     let after = given.or(params.after);
+    let place = api.stream_place()?;
     // From here on no event is missed; those that come twice are sent once.
     let live = api.events.subscribe();
     let (hello, seq, missed) = Arc::clone(&api)
@@ -193,7 +194,7 @@ pub(super) async fn stream(
         first.extend(missed.iter().map(|row| frame(Some(row.seq), "task", row)));
     }
     let seq = missed.last().map_or(seq, |row| row.seq.max(seq));
-    Ok(response(frames(api, first, live, seq)))
+    Ok(response(place, frames(api, first, live, seq)))
 }
 
 fn frames(

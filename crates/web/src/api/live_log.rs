@@ -147,6 +147,7 @@ pub(super) async fn stream(
     Params(params): Params<FollowParams>,
 ) -> Result<Response, Problem> {
     let given = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
+    let place = api.stream_place()?;
     let from = given.or(params.offset).map_or(LogPart::End, LogPart::From);
     let (target, first) = Arc::clone(&api)
         .read(move |api| {
@@ -158,7 +159,7 @@ pub(super) async fn stream(
     let parts = api.logs.subscribe(&target, first.next);
     let viewer =
         Viewer { api, target, next: first.next, parts, first: Some(first), missed_until: 0, ends: false };
-    Ok(response(viewer.frames()))
+    Ok(response(place, viewer.frames()))
 }
 
 /// A viewer of a log.

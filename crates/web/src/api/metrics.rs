@@ -45,7 +45,7 @@ impl Api {
 /// Returns the number of tasks in each state, and of open approval requests.
 #[utoipa::path(get, path = "/summary", tag = "server", responses((status = 200, description = "The figures", body = Summary)))]
 pub(super) async fn summary(State(api): State<Arc<Api>>) -> Reply {
-    let read = api.read(|api| {
+    let read = Arc::clone(&api).read(|api| {
         let states = api.states()?;
         json(&Summary {
             total: states.values().sum(),
@@ -55,7 +55,7 @@ pub(super) async fn summary(State(api): State<Arc<Api>>) -> Reply {
             instance: api.instance.clone(),
         })
     });
-    read.await.map(sent)
+    api.summaries.read((), read).await.map(sent)
 }
 
 /// Returns the figures in the text format of Prometheus.

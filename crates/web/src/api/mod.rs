@@ -20,6 +20,7 @@ mod metrics;
 mod output;
 mod reply;
 mod routes;
+mod shared_reads;
 mod state;
 mod task_changes;
 mod tasks;
@@ -29,4 +30,4 @@ mod wait;
 
 pub use groups::AgentInfo;
 pub use routes::{document, routes};
-pub use state::{AddRule, AllowAlways, Api, Options};
+pub use state::{Api, NewRule, Options};

@@ -18,7 +18,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, Problem> {
 }
 
 /// Sends a text that [`json`] has made.
-pub(super) fn sent(text: String) -> Response {
+pub(super) fn sent(text: impl IntoResponse) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 

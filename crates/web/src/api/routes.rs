@@ -1,8 +1,11 @@
 //! All routes of the API, and the description that is made from them.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
 use utoipa::OpenApi;
 use utoipa::openapi::{Content, Ref, Response, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
@@ -54,6 +57,7 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(tasks::list, task_changes::start))
         .routes(routes!(tasks::get))
         .routes(routes!(tasks::history))
+        .routes(routes!(tasks::transcript))
         .routes(routes!(task_changes::kill))
         .routes(routes!(task_changes::restart))
         .routes(routes!(task_changes::clear))
@@ -66,6 +70,7 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(events::stream))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::get))
+        .routes(routes!(approvals::rule))
         .routes(routes!(approvals::approve))
         .routes(routes!(approvals::deny))
         .routes(routes!(groups::sessions))
@@ -113,5 +118,11 @@ pub fn routes(api: Arc<Api>) -> Router {
         )
         .route("/api/{*rest}", axum::routing::any(problem::no_route))
         .method_not_allowed_fallback(problem::no_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(&api), counted))
         .with_state(api)
+}
+
+async fn counted(State(api): State<Arc<Api>>, request: Request, next: Next) -> axum::response::Response {
+    api.requests.fetch_add(1, Ordering::Relaxed);
+    next.run(request).await
 }

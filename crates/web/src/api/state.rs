@@ -1,19 +1,21 @@
 //! The state of the API: the desk, the hubs, and what is limited.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use meanwhile::model::approval::Proposal;
 use mw_desk::action::StartDefaults;
+use mw_desk::query::TaskListQuery;
 use mw_desk::{Access, Desk};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use super::events::EventHub;
 use super::groups::AgentInfo;
 use super::live_log::LogHubs;
+use super::shared_reads::SharedReads;
 use super::usage::UsageSampler;
 use crate::guard::Attempts;
 use crate::problem::Problem;
@@ -22,14 +24,23 @@ use crate::problem::Problem;
 const READS: usize = 4;
 /// Maximum number of calls that wait for tasks at the same time.
 const WAITS: usize = 64;
+/// Maximum number of streams at the same time. It is far below the maximum number of connections, so that others are answered.
+const STREAMS: usize = 512;
 /// How many changes are allowed at once, and how many more each second.
 const CHANGES: (u32, f64) = (60, 20.0);
 
-/// Checks whether a rule can allow exactly this command from now on, and returns what adds the rule, or why there is none.
-pub type AllowAlways = Arc<dyn Fn(&Proposal) -> Result<AddRule, String> + Send + Sync>;
+/// Makes the rule that allows exactly the command of a request from now on. Returns why there is none otherwise.
+pub type RuleFor = Arc<dyn Fn(&Proposal) -> Result<NewRule, String> + Send + Sync>;
 
-/// Adds a rule, after its request was approved. Returns where, or why it could not be added.
-pub type AddRule = Box<dyn FnOnce() -> Result<String, String> + Send>;
+/// A rule that was checked but is not in the settings yet.
+pub struct NewRule {
+    /// The file to which it is added, for people.
+    pub path: String,
+    /// The rule, as it is written there.
+    pub text: String,
+    /// Adds the rule, after its request was approved. Returns where, or why it could not be added.
+    pub add: Box<dyn FnOnce() -> Result<String, String> + Send>,
+}
 
 /// What the API serves.
 pub struct Options {
@@ -37,8 +48,8 @@ pub struct Options {
     pub access: Access,
     /// What started tasks get.
     pub start: StartDefaults,
-    /// Approves a command from now on.
-    pub allow_always: AllowAlways,
+    /// Makes the rule of a permanent approval.
+    pub rule_for: RuleFor,
     /// The agents that can be started.
     pub agents: Vec<AgentInfo>,
 }
@@ -47,17 +58,20 @@ pub struct Options {
 pub struct Api {
     pub(super) desk: Desk,
     pub(super) start: StartDefaults,
-    pub(super) allow_always: AllowAlways,
+    pub(super) rule_for: RuleFor,
     pub(super) agents: Vec<AgentInfo>,
     pub(super) events: EventHub,
     pub(super) logs: LogHubs,
     pub(super) usage: UsageSampler,
+    pub(super) lists: SharedReads<TaskListQuery>,
+    pub(super) summaries: SharedReads<()>,
     pub(super) began: Instant,
     pub(super) requests: AtomicU64,
     /// Distinguishes this server from the one before it, so that pages load everything again.
     pub(super) instance: String,
     reads: Semaphore,
     waits: Semaphore,
+    streams: Arc<Semaphore>,
     changes: Attempts,
     /// Changes that are being made. All permits are taken when the server ends.
     open_changes: Semaphore,
@@ -69,7 +83,7 @@ impl Api {
     /// Creates the state of an API.
     #[must_use]
     pub fn new(options: Options, instance: String) -> Arc<Self> {
-        let Options { access, start, allow_always, agents } = options;
+        let Options { access, start, rule_for, agents } = options;
         // Each list of tasks to measure needs its own desk.
         let usage = UsageSampler::new(Desk::new(access.clone()));
         let desk = Desk::new(access);
@@ -78,15 +92,18 @@ impl Api {
             events: EventHub::new(desk.clone()),
             logs: LogHubs::new(desk.clone()),
             usage,
+            lists: SharedReads::default(),
+            summaries: SharedReads::default(),
             desk,
             start,
-            allow_always,
+            rule_for,
             agents,
             began: Instant::now(),
             requests: AtomicU64::new(0),
             instance,
             reads: Semaphore::new(READS),
             waits: Semaphore::new(WAITS),
+            streams: Arc::new(Semaphore::new(STREAMS)),
             changes: Attempts::new(most, per_second),
             open_changes: Semaphore::new(MOST_OPEN_CHANGES as usize),
         })
@@ -97,7 +114,6 @@ impl Api {
         self: Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let _permit = self.reads.acquire().await.map_err(|_| ends())?;
         let api = Arc::clone(&self);
         spawn_blocking(move || work(&api)).await.map_err(|_| failed())?
@@ -108,7 +124,6 @@ impl Api {
         self: Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         let _permit = self.waits.try_acquire().map_err(|_| {
             Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "too many requests wait for tasks already", 5)
         })?;
@@ -116,12 +131,18 @@ impl Api {
         spawn_blocking(move || work(&api)).await.map_err(|_| failed())?
     }
 
+    /// Returns the place of a stream, which is kept as long as the stream is open.
+    pub(super) fn stream_place(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
+            Problem::busy(StatusCode::SERVICE_UNAVAILABLE, "too many streams are open already", 5)
+        })
+    }
+
     /// Makes a change on a thread that may block. It is completed even if the client leaves.
     pub(super) async fn change<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
         self.changes.take().map_err(|wait| {
             Problem::busy(StatusCode::TOO_MANY_REQUESTS, "too many changes at once", wait.as_secs())
         })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use meanwhile::engine::model::TaskKind;
+use meanwhile::engine::model::wire::{SentSignal, Survivor};
 use meanwhile::model::Status;
 use mw_desk::query::{Query, Sort, States, TaskListQuery};
 use serde::{Deserialize, Serialize};
@@ -141,11 +142,12 @@ fn kind(word: &str) -> Result<TaskKind, Problem> {
     (status = "4XX", description = "Invalid parameters", body = Problem, content_type = "application/problem+json")))]
 pub(super) async fn list(State(api): State<Arc<Api>>, Params(params): Params<ListParams>) -> Reply {
     let query = params.query()?;
-    let read = api.read(move |api| {
+    let key = query.clone();
+    let read = Arc::clone(&api).read(move |api| {
         let page = api.desk.tasks(&query)?;
         json(&PageReply { tasks: &page.tasks, total: page.total, live: page.live })
     });
-    read.await.map(sent)
+    api.lists.read(key, read).await.map(sent)
 }
 
 /// How many last lines to return with a task.
@@ -195,6 +197,25 @@ struct History {
     turns: Vec<Value>,
 }
 
+/// The last steps of an agent.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a type of the desk")]
+struct Transcript {
+    /// The steps, oldest first: what it said (`text`), thought (`thought`), called (`tool`) and planned (`plan`).
+    #[schema(value_type = Vec<Object>)]
+    steps: Vec<Value>,
+    /// Whether there were earlier ones.
+    truncated: bool,
+}
+
+/// Returns what an agent said and did, step by step. Secrets are redacted, and long texts shortened.
+#[utoipa::path(get, path = "/tasks/{id}/transcript", tag = "tasks", params(("id" = String, Path, description = "The task")), responses(
+    (status = 200, description = "The last steps; none if it is not the task of an agent", body = Transcript),
+    (status = "4XX", description = "No such task", body = Problem, content_type = "application/problem+json")))]
+pub(super) async fn transcript(State(api): State<Arc<Api>>, Id(id): Id) -> Reply {
+    api.read(move |api| json(&api.desk.transcript(&id)?)).await.map(sent)
+}
+
 /// A run of a task.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Run {
@@ -206,6 +227,14 @@ pub(super) struct Run {
     pub(super) ended_at: Option<String>,
     /// How it ended, or its current state.
     pub(super) status: &'static str,
+    /// The signals that it got from meanwhile until it ended, with their times.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Object>, required = false)]
+    signals: Vec<SentSignal>,
+    /// The processes that it left behind, with their commands.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Object>, required = false)]
+    left_behind: Vec<Survivor>,
 }
 
 impl Run {
@@ -215,6 +244,8 @@ impl Run {
             started_at: run.started_at.to_string(),
             ended_at: run.ended_at.map(|at| at.to_string()),
             status: run.status.word(),
+            signals: run.signals.clone(),
+            left_behind: run.left_behind.clone(),
         }
     }
 }

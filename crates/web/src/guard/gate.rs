@@ -190,9 +190,14 @@ mod tests {
         for own in ["127.0.0.1", "127.0.0.1:4711", "localhost:4711", "LocalHost", "[::1]:4711"] {
             assert_eq!(refused(&[("host", own)]), None, "{own}");
         }
-        for foreign in
-            ["evil.example", "evil.example:4711", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.1@evil"]
-        {
+        for foreign in [
+            "evil.example",
+            "evil.example:4711",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+            "127.0.0.1@evil",
+            "evil@127.0.0.1",
+        ] {
             assert_eq!(refused(&[("host", foreign)]), Some(RequestRefusal::ForeignHost), "{foreign}");
         }
         for malformed in ["", "a b", "http://127.0.0.1/"] {

@@ -30,13 +30,14 @@ pub enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// Returns whether a `Host` names this server.
+    /// Returns whether a `Host` names this server, without a user.
     pub(super) fn is_host(&self, host: &Authority) -> bool {
-        match self {
-            Self::Loopback { .. } => is_one_of(&HOSTS, host.host()),
-            Self::Socket => true,
-            Self::Remote { names, .. } => is_one_of(names, host.host()),
-        }
+        !host.as_str().contains('@')
+            && match self {
+                Self::Loopback { .. } => is_one_of(&HOSTS, host.host()),
+                Self::Socket => true,
+                Self::Remote { names, .. } => is_one_of(names, host.host()),
+            }
     }
 
     /// Returns whether an origin is that of this server's own pages: scheme, name and port.

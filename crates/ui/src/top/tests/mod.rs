@@ -210,6 +210,8 @@ pub(super) fn lanes() -> Vec<Lane> {
                 started_at: ago(*from),
                 ended_at: to.map(ago),
                 status: *status,
+                signals: Vec::new(),
+                left_behind: Vec::new(),
             })
             .collect(),
     };

@@ -57,8 +57,9 @@ export class EventStream {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      // The page must draw and follow the user also while there is always more to read.
-      if (performance.now() - since > 12) {
+      // The page must draw and follow the user also while there is always more to read. A hidden one draws nothing, and its
+      // timers are slow.
+      if (!document.hidden && performance.now() - since > 12) {
         await new Promise((resolve) => { setTimeout(resolve); });
         since = performance.now();
       }

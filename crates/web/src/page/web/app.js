@@ -1,8 +1,8 @@
-// The page: chooses the view, handles keys, and shows what needs attention in the title.
+// The page: chooses the view, handles keys, and shows whether the server is there.
 
 import { live } from "./live.js";
-import { get } from "./api.js";
 import { h, toast } from "./dom.js";
+import * as attention from "./parts/attention.js";
 import { tell } from "./parts/dialog.js";
 import * as board from "./views/board.js";
 import * as task from "./views/task.js";
@@ -49,7 +49,8 @@ const KEYS = [
   ["Everywhere", [["b", "board"], ["A", "approvals"], ["t 3", "timeline"], ["/", "filter, or search in the log"], ["Esc", "back"], ["?", "this help"]]],
   ["Board", [["j \u2193", "next task"], ["k \u2191", "previous task"], ["g G", "first, last"], ["Enter", "open"], ["Space", "mark"], ["f", "filter by state"], ["S", "sessions"]]],
   ["Selected or marked tasks", [["x", "kill"], ["r", "restart"], ["c", "remove, if ended"], ["i", "send a line of input"], ["y Y", "copy the id, the path of the log"]]],
-  ["Log", [["n N", "next, previous match"], ["F", "follow"], ["o", "stream: both, stdout, stderr, split"], ["w", "wrap"], ["1 2", "log, details"], ["g G", "beginning, end"]]],
+  ["Approvals", [["y", "approve the first"], ["s", "approve it for its session"], ["n", "deny it"]]],
+  ["Log", [["n N", "next, previous match"], ["F", "follow"], ["o", "stream: both, stdout, stderr, split"], ["w", "wrap"], ["1 2 4", "log, details, trace"], ["g G", "beginning, end"]]],
 ];
 
 function help() {
@@ -83,89 +84,6 @@ addEventListener("keydown", (event) => {
   Promise.resolve(act(event)).catch((error) => toast(error.message, "error"));
 });
 
-// What needs attention: in the title, in the icon, and as notifications.
-
-const asked = document.getElementById("asked");
-const icon = document.getElementById("favicon");
-let failures = 0;
-
-function attention() {
-  const open = live.approvals.length;
-  asked.hidden = open === 0;
-  asked.textContent = String(open);
-  const parts = [open ? `${open} to approve` : "", failures ? `${failures} failed` : "", live.state === "connected" ? "" : "disconnected"];
-  const words = parts.filter(Boolean).join(", ");
-  document.title = words ? `(${words}) meanwhile` : "meanwhile";
-  drawIcon(failures ? "#d0383f" : open ? "#d99a1c" : null);
-}
-
-function drawIcon(colour) {
-  if (icon.dataset.colour === String(colour)) return;
-  icon.dataset.colour = String(colour);
-  if (!colour) {
-    icon.href = "/assets/favicon.svg";
-    return;
-  }
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 32;
-  const pen = canvas.getContext("2d");
-  const image = new Image();
-  image.onload = () => {
-    pen.drawImage(image, 0, 0, 32, 32);
-    pen.beginPath();
-    pen.arc(24, 8, 8, 0, 7);
-    pen.fillStyle = colour;
-    pen.fill();
-    icon.href = canvas.toDataURL();
-  };
-  image.src = "/assets/favicon.svg";
-}
-
-const bell = document.getElementById("notify");
-const isWanted = () => localStorage.getItem("notify") === "yes" && globalThis.Notification?.permission === "granted";
-const showBell = () => bell.setAttribute("aria-pressed", String(isWanted()));
-bell.addEventListener("click", async () => {
-  if (isWanted()) localStorage.removeItem("notify");
-  else if ((await globalThis.Notification?.requestPermission()) === "granted") localStorage.setItem("notify", "yes");
-  else toast("The browser does not allow notifications of this page.", "error");
-  showBell();
-});
-showBell();
-
-function notify(title, body, hash) {
-  if (!isWanted() || document.hasFocus()) return;
-  const notification = new Notification(title, { body, tag: hash });
-  notification.onclick = () => {
-    focus();
-    location.hash = hash;
-    notification.close();
-  };
-}
-
-const known = new Set();
-let isFirst = true;
-live.addEventListener("approvals", ({ detail: open }) => {
-  for (const request of open) {
-    if (!known.has(request.id) && !isFirst) notify("Approval needed", request.command, "#/approvals");
-    known.add(request.id);
-  }
-  isFirst = false;
-  attention();
-});
-live.addEventListener("task", async ({ detail: row }) => {
-  if (row.event !== "ended" || !document.hidden) return;
-  const ended = await get(`/tasks/${row.task}`).catch(() => null);
-  if (ended && ["failed", "timed_out", "lost"].includes(ended.status)) {
-    failures += 1;
-    attention();
-    notify(`${ended.name ?? ended.id} ${ended.status.replace("_", " ")}`, ended.command, `#/task/${ended.id}`);
-  }
-});
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) failures = 0;
-  attention();
-});
-
 // Whether the server is there.
 
 const connection = document.getElementById("connection");
@@ -180,7 +98,6 @@ function showState() {
   gone.hidden = !(live.state in GONE);
   gone.textContent = GONE[live.state] ?? "";
   document.body.classList.toggle("stale", live.state in GONE);
-  attention();
 }
 live.addEventListener("state", showState);
 
@@ -199,5 +116,6 @@ setInterval(() => {
 
 addEventListener("hashchange", show);
 showState();
+attention.start();
 show();
 live.start();

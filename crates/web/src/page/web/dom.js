@@ -36,6 +36,12 @@ function add(element, children) {
   }
 }
 
+/** Makes a link to a server of a task. Not to the name of this page on loopback: the browser would send it the cookie of this page. */
+export const portLink = (port) => {
+  const host = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname) ? "localhost" : location.hostname;
+  return h("a", { class: "port", href: `http://${host}:${port}/`, target: "_blank", rel: "noreferrer", "aria-label": `open port ${port}` }, `:${port}`);
+};
+
 /** Sets the text of an element if it differs, so that nothing is laid out again without need. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

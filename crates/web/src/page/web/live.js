@@ -1,50 +1,103 @@
 // The connection to the server: events, open approval requests, and whether the server is there.
+//
+// A browser has only six connections to a server for all its pages, so one page follows the events and tells them to the
+// others. It is the one that was seen last, because the timers of hidden pages are slow.
 
 import { EventStream, get } from "./api.js";
 
 const SLOWEST = 5000;
+/** The lock of the page that follows, and the channel on which it tells the others. */
+const NAME = "meanwhile-events";
 
 class Live extends EventTarget {
   approvals = [];
   state = "connecting";
+  /** Whether this page follows the events for all pages. */
+  isLeading = false;
   #seq = null;
   #instance = null;
   #source = null;
   #delay = 500;
+  #timer;
+  #others = new BroadcastChannel(NAME);
 
   start() {
-    this.#connect();
+    this.#others.onmessage = ({ data: { name, data, id } }) => this.#take(name, data, id);
+    this.#lead(!document.hidden);
+    this.#others.postMessage({ name: "who" });
     // A laptop that wakes up should not wait for a timeout.
-    addEventListener("online", () => this.#retry(0));
+    addEventListener("online", () => this.isLeading && this.#retry(0));
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && this.state !== "connected") this.#retry(0);
+      if (document.hidden) return;
+      if (!this.isLeading) this.#lead(true);
+      else if (this.state !== "connected") this.#retry(0);
     });
+  }
+
+  /** Follows the events as soon as no other page does. `steals`: instead of the page that does. */
+  async #lead(steals) {
+    try {
+      await navigator.locks.request(NAME, { steal: steals }, () => {
+        this.isLeading = true;
+        this.#connect();
+        return new Promise(() => {});
+      });
+    } catch {
+      // Another page does it now.
+      this.isLeading = false;
+      this.#source?.close();
+      clearTimeout(this.#timer);
+      this.#lead(false);
+    }
   }
 
   #connect() {
     this.#source?.close();
-    this.#source = new EventStream("/events", { after: this.#seq }, {
-      lost: () => this.#lost(),
-      hello: (hello) => {
-        const isNew = this.#instance !== null && this.#instance !== hello.instance;
-        this.#instance = hello.instance;
-        this.#seq ??= hello.last;
+    const tell = (name) => (data, id) => this.#share(name, data, id);
+    const names = ["hello", "task", "approvals", "total", "reset"];
+    this.#source = new EventStream("/events", { after: this.#seq }, { ...Object.fromEntries(names.map((name) => [name, tell(name)])), lost: () => this.#lost() });
+  }
+
+  #share(name, data, id) {
+    this.#others.postMessage({ name, data, id });
+    this.#take(name, data, id);
+  }
+
+  #take(name, data, id) {
+    switch (name) {
+      case "hello": {
+        const isNew = this.#instance !== null && this.#instance !== data.instance;
+        this.#instance = data.instance;
+        this.#seq ??= data.last;
         this.#delay = 500;
         this.#set("connected");
-        this.#asked(hello.approvals);
+        this.#asked(data.approvals);
         if (isNew) this.#tell("reset");
-      },
-      task: (row, id) => {
+        break;
+      }
+      case "task":
         this.#seq = Number(id) || this.#seq;
-        this.#tell("task", row);
-      },
-      approvals: (open) => this.#asked(open.approvals),
-      total: () => this.#tell("total"),
-      reset: (reset) => {
-        this.#seq = reset.last;
+        this.#tell("task", data);
+        break;
+      case "approvals":
+        this.#asked(data.approvals);
+        break;
+      case "reset":
+        this.#seq = data.last;
         this.#tell("reset");
-      },
-    });
+        break;
+      case "total":
+      case "again":
+        this.#tell(name === "total" ? "total" : "reset");
+        break;
+      case "state":
+        this.#set(data);
+        break;
+      case "who":
+        if (this.isLeading && this.state === "connected") this.#others.postMessage({ name: "hello", data: { instance: this.#instance, last: this.#seq, approvals: this.approvals } });
+        break;
+      default:
+    }
   }
 
   #asked(open) {
@@ -53,22 +106,23 @@ class Live extends EventTarget {
   }
 
   #lost() {
-    this.#set("disconnected");
+    this.#share("state", "disconnected");
     this.#retry(this.#delay);
     this.#delay = Math.min(this.#delay * 2, SLOWEST);
   }
 
   #retry(delay) {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(async () => {
       try {
         await get("/summary");
+        if (!this.isLeading) return;
         const was = this.state;
         this.#connect();
-        if (was !== "connecting") this.#tell("reset");
+        if (was !== "connecting") this.#share("again");
       } catch (error) {
-        this.#source = null;
-        this.#set(error.isSignedOut ? "signed out" : "disconnected");
+        if (!this.isLeading) return;
+        this.#share("state", error.isSignedOut ? "signed out" : "disconnected");
         this.#retry(this.#delay);
         this.#delay = Math.min(this.#delay * 2, SLOWEST);
       }

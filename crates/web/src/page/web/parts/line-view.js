@@ -19,6 +19,8 @@ export class LineView {
   #pattern = null;
   #match = null;
   #isNumbered = true;
+  /** The lines with elements. */
+  #drawn = new Set();
   /** Where the lines were put or seen last, as a position of the scroll bar. */
   #placed = 0;
 
@@ -167,6 +169,7 @@ export class LineView {
     const from = this.#lineAt(Math.max(0, top / LINE - OVERSCAN));
     const to = Math.min(this.#lines.length, this.#lineAt((top + this.scroller.clientHeight) / LINE + OVERSCAN) + 1);
     const shown = [];
+    const drawn = new Set();
     for (let at = from; at < to; at += 1) {
       const line = this.#lines[at];
       line.element ??= this.#element(line);
@@ -174,7 +177,11 @@ export class LineView {
       setText(line.element.firstChild, isNumbered ? String(at + 1) : "");
       line.element.classList.toggle("match", this.#match === line);
       shown.push(line.element);
+      drawn.add(line);
     }
+    // The elements of all lines that were ever seen would be far more than the page.
+    for (const line of this.#drawn) if (!drawn.has(line)) line.element = null;
+    this.#drawn = drawn;
     if (!same(this.spacer.children, shown)) this.spacer.replaceChildren(...shown);
   }
 

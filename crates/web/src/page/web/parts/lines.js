@@ -6,6 +6,8 @@ import { AnsiReader } from "./ansi.js";
 const MOST_LINES = 100_000;
 const MOST_CHARACTERS = 16 << 20;
 const LONGEST_LINE = 16_384;
+/** How many lines are compared to find one, because the offset of a line is not exact. */
+const COMPARED = 400;
 
 export class Lines {
   all = [];
@@ -143,6 +145,19 @@ export class Lines {
   /** The index of the line with about this offset. */
   indexAt(offset) {
     return Math.max(0, lowerBound(this.all.length, (at) => this.all[at].offset > offset + 1) - 1);
+  }
+
+  /** The line with about this offset that begins with a text; null if there is none. */
+  find({ offset, text }) {
+    const { all } = this;
+    const at = this.indexAt(offset);
+    const wanted = text.slice(0, 60).trim();
+    const is = (index) => all[index] && plain(all[index]).trim().startsWith(wanted);
+    for (let distance = 0; distance < COMPARED; distance += 1) {
+      const found = [at - distance, at + distance].find(is);
+      if (found !== undefined) return all[found];
+    }
+    return null;
   }
 }
 

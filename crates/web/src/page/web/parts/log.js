@@ -1,21 +1,19 @@
 // The log of a task: a part of it that moves and grows, followed at its end unless the user looks at something else.
 
-import { EventStream, get } from "../api.js";
 import { h, setText } from "../dom.js";
 import { bytes } from "../format.js";
 import { LineView } from "./line-view.js";
-import { Lines, plain } from "./lines.js";
-import { LogSearch } from "./log-search.js";
+import { Lines } from "./lines.js";
+import { LogSource } from "./log-source.js";
 
-const PART = 512 * 1024;
 /** The distance to an end below which more is read. */
 const NEAR = 1000;
-/** How many lines are compared to find a match, because the offset of a line is not exact. */
-const COMPARED = 400;
 
 export class LogPane {
-  #target;
-  #source = null;
+  /** Where the log comes from. */
+  #source;
+  /** The stream of what is added to it, if its end is shown. */
+  #stream = null;
   #lines = new Lines();
   #start = 0;
   /** The offset after the last line; null before anything was read. */
@@ -46,7 +44,11 @@ export class LogPane {
 
   /** Shows the log of a run of a task. */
   open(target) {
-    this.#target = target;
+    this.#source = new LogSource(target);
+    this.#restart();
+  }
+
+  #restart() {
     this.#reset();
     this.#connect(null);
   }
@@ -54,22 +56,13 @@ export class LogPane {
   close() {
     this.#part += 1;
     this.#reading = {};
-    this.#source?.close();
-    this.#source = null;
-    clearTimeout(this.timer);
+    this.#stream?.close();
+    this.#stream = null;
   }
 
   destroy() {
     this.close();
     this.observer.disconnect();
-  }
-
-  get #path() {
-    return `/tasks/${encodeURIComponent(this.#target.id)}/output`;
-  }
-
-  get #selection() {
-    return { run: this.#target.run, stream: this.#target.stream };
   }
 
   #reset() {
@@ -82,16 +75,13 @@ export class LogPane {
   }
 
   #connect(offset) {
-    this.#source?.close();
-    this.#source = new EventStream(`${this.#path}/stream`, { ...this.#selection, offset }, {
+    this.#stream?.close();
+    this.#stream = this.#source.follow(offset, {
       log: (part) => this.#append(part),
       end: () => {
         this.#isOver = true;
-        this.#source.close();
         this.#draw();
       },
-      // The connection of the page tells whether the server is there; the log continues where it was.
-      lost: () => { this.timer = setTimeout(() => this.#connect(this.#next), 1500); },
     });
   }
 
@@ -125,7 +115,7 @@ export class LogPane {
   #read(what, parameters, work) {
     const [part, reading, start, next] = [this.#part, this.#reading, this.#start, this.#next];
     const fits = () => part === this.#part && (what !== "earlier" || start === this.#start) && (what !== "later" || next === this.#next);
-    reading[what] ??= get(this.#path, { ...this.#selection, max_bytes: PART, ...parameters }).then((read) => {
+    reading[what] ??= this.#source.read(parameters).then((read) => {
       if (fits()) work(read);
     }).finally(() => {
       delete reading[what];
@@ -160,9 +150,8 @@ export class LogPane {
 
   #detach(next) {
     if (next === null) return;
-    this.#source?.close();
-    this.#source = null;
-    clearTimeout(this.timer);
+    this.#stream?.close();
+    this.#stream = null;
     this.#next = next;
     this.#isDetached = true;
     this.#isOver = false;
@@ -185,7 +174,7 @@ export class LogPane {
   }
 
   follow(on) {
-    if (on && this.#isDetached) this.open(this.#target);
+    if (on && this.#isDetached) this.#restart();
     this.#setFollows(on);
     if (on) this.view.toEnd();
     this.#draw();
@@ -251,7 +240,7 @@ export class LogPane {
 
   /** Searches the whole log. Returns the number of matches, and whether there are more. */
   async search(text) {
-    const search = text ? new LogSearch(text, this.#path, this.#selection) : null;
+    const search = text ? this.#source.search(text) : null;
     this.#search = search;
     this.view.mark(search?.pattern ?? null);
     this.#draw();
@@ -272,25 +261,12 @@ export class LogPane {
     const match = await search?.step(step);
     if (!match || search !== this.#search) return null;
     this.#setFollows(false);
-    const line = this.#find(match) ?? await this.#lineAt(match.offset);
+    const isHere = this.#next !== null && match.offset >= this.#start && match.offset < this.#next;
+    const line = (isHere ? this.#lines.find(match) : null) ?? await this.#lineAt(match.offset);
     if (search !== this.#search) return null;
     this.view.goTo(Math.max(0, this.#lines.all.indexOf(line)));
     this.#drawNow();
     return { number: search.number, ...search.result };
-  }
-
-  /** The line of a match, if it is shown and found. */
-  #find(match) {
-    if (this.#next === null || match.offset < this.#start || match.offset >= this.#next) return null;
-    const { all } = this.#lines;
-    const at = this.#lines.indexAt(match.offset);
-    const wanted = match.text.slice(0, 60).trim();
-    const is = (index) => all[index] && plain(all[index]).trim().startsWith(wanted);
-    for (let distance = 0; distance < COMPARED; distance += 1) {
-      const found = [at - distance, at + distance].find(is);
-      if (found !== undefined) return all[found];
-    }
-    return null;
   }
 
   /** Shows the line that begins at an offset, and what is before it. */

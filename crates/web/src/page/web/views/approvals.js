@@ -17,9 +17,27 @@ async function answered(work) {
 
 const approve = (request, remember) => answered(post(`/approvals/${request.id}/approve`, { remember }));
 
+/** How long after a request has taken the place of another it cannot be approved: the user has read the other. */
+const TO_READ = 700;
+let movedAt = -TO_READ;
+
+/** Notes whether a request has taken the place of another. */
+export function noteOrder(before, after) {
+  if (before.some((id, at) => at < after.length && after[at] !== id)) movedAt = performance.now();
+}
+
+/** Approves a request that the user has had time to read. */
+function approveRead(request, remember) {
+  if (performance.now() - movedAt < TO_READ) return toast("The requests have just moved. Read this one again.", "error");
+  return approve(request, remember);
+}
+
 async function always(request) {
-  const text = [h("pre", { class: "mono" }, visible(request.command)), h("p", {}, "Exactly this command is approved from now on: a rule is added to your settings.")];
-  if (await confirm("Always approve?", text, "Always approve", "primary")) await approve(request, "always");
+  const rule = await get(`/approvals/${request.id}/rule`).catch((error) => toast(error.message, "error"));
+  if (!rule) return;
+  const text = [h("p", {}, "Exactly this command is approved from now on, in every session. This rule is added to ", h("code", {}, rule.path), ":"),
+    h("pre", { class: "mono rule", tabindex: "0", role: "group", "aria-label": "The rule" }, visible(rule.text))];
+  if (await confirm("Always approve?", text, "Approve and add the rule", "primary")) await approve(request, "always");
 }
 
 async function deny(request) {
@@ -33,22 +51,21 @@ export function requestCard(request, isShort = false) {
   const asked = h("span", { class: "muted", "data-tick": "", title: dateTime(request.asked_at) }, ago(request.asked_at));
   asked.tick = () => { asked.textContent = ago(request.asked_at); };
   const details = [
-    request.cwd ? h("p", { class: "muted mono path" }, request.cwd) : null,
     list("Effects", request.effects, "effects"),
     list("Why it asks", request.reasons),
     isShort ? null : list("Steps", request.steps.length > 1 ? request.steps : []),
     list("Variables", request.env),
     request.expected || request.took_ms ? h("p", { class: "muted" }, [request.expected ? `expected: ${request.expected}` : "", request.took_ms ? `took ${duration(request.took_ms)} the last time` : ""].filter(Boolean).join("; ")) : null,
   ];
+  const buttons = h("footer", {},
+    h("button", { class: "button primary", onclick: () => approveRead(request, "once") }, "Approve"),
+    h("button", { class: "button", onclick: () => approveRead(request, "session") }, "For this session"),
+    h("button", { class: "button", onclick: () => always(request) }, "Always"),
+    h("button", { class: "button danger", onclick: () => deny(request) }, "Deny\u2026"));
   return h("article", { class: "request", "data-request": request.id, role: isShort ? "listitem" : undefined, "aria-label": `Approval request ${request.id}` },
-    h("header", {}, h("span", { class: "sign warn", "aria-hidden": "true" }, "!"), h("strong", {}, "Approval needed"), h("span", { class: "chip" }, request.session), h("span", { class: "muted" }, request.tool), asked, h("span", { class: "muted mono id" }, request.id)),
+    h("header", {}, h("span", { class: "sign warn", "aria-hidden": "true" }, "!"), h("strong", {}, "Approval needed"), h("span", { class: "chip" }, request.session), h("span", { class: "muted" }, request.tool), asked, request.cwd ? h("span", { class: "muted mono path" }, request.cwd) : null, h("span", { class: "muted mono id" }, request.id)),
     h("pre", { class: "command-text mono", tabindex: "0", role: "group", "aria-label": "The exact command" }, visible(request.command)),
-    h("div", { class: "facts-grid" }, details),
-    h("footer", {},
-      h("button", { class: "button primary", onclick: () => approve(request, "once") }, "Approve"),
-      h("button", { class: "button", onclick: () => approve(request, "session") }, "For this session"),
-      h("button", { class: "button", onclick: () => always(request) }, "Always"),
-      h("button", { class: "button danger", onclick: () => deny(request) }, "Deny\u2026")));
+    h("div", { class: "decide" }, h("div", { class: "facts-grid" }, details), buttons));
 }
 
 const OUTCOME = { open: "open", approved: "approved", used: "approved", denied: "denied", lapsed: "expired", expired: "expired" };
@@ -59,6 +76,7 @@ export function open(main, { signal }) {
   fill(main, h("h1", {}, "Approvals"), waiting, h("h2", {}, "Earlier"), history);
   let cards = new Map();
   const draw = () => {
+    noteOrder([...cards.keys()], live.approvals.map((request) => request.id));
     cards = new Map(live.approvals.map((request) => [request.id, cards.get(request.id) ?? requestCard(request)]));
     if (cards.size) waiting.replaceChildren(...cards.values());
     else fill(waiting, h("p", { class: "nothing" }, "Nobody waits for approval."));
@@ -78,7 +96,7 @@ export function open(main, { signal }) {
   load();
   const first = () => live.approvals[0];
   return {
-    y: () => first() && approve(first(), "once"), s: () => first() && approve(first(), "session"),
+    y: () => first() && approveRead(first(), "once"), s: () => first() && approveRead(first(), "session"),
     n: () => first() && deny(first()), Escape: () => { location.hash = "#/"; },
   };
 }

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { h, fill, throttled } from "../dom.js";
-import { ago, dateTime, duration, sign, stateWords, tail, tone } from "../format.js";
+import { ago, dateTime, duration, label, sign, stateWords, tail, tone } from "../format.js";
 import { live } from "../live.js";
 
 const NUMBERS = ["Live", "Tasks", "Undelivered", "Took", "Time"];
@@ -34,9 +34,9 @@ async function batches(element) {
 
 async function agents(element) {
   const [{ agents: known }, { tasks }] = await Promise.all([get("/agents"), get("/tasks", { kind: "agent", limit: 200 })]);
-  const row = (task) => h("tr", {}, cell(h("span", { class: "sign", "data-tone": tone(task), title: stateWords(task) }, sign(task))), cell(link(`#/task/${encodeURIComponent(task.id)}?tab=transcript`, task.name ?? task.description ?? task.command), "wide-cell"),
-    cell(stateWords(task)), cell(task.agent?.name ?? ""), cell(task.agent?.worktree ? tail(task.agent.worktree) : tail(task.cwd), "mono muted"), cell(duration(task.duration_ms), "number"));
-  fill(element, tasks.length ? table("Tasks of agents", ["", "Task", "State", "Agent", "Directory", "Time"], tasks.map(row)) : h("p", { class: "nothing" }, "No agent has run as a task yet."),
+  const row = (task) => h("tr", {}, cell(h("span", { class: "sign", "data-tone": tone(task), title: stateWords(task) }, sign(task))), cell(link(`#/task/${encodeURIComponent(task.id)}?tab=transcript`, label(task)[0]), "wide-cell"),
+    cell(stateWords(task)), cell(task.session), cell(task.agent?.worktree ? tail(task.agent.worktree) : tail(task.cwd), "mono muted"), cell(duration(task.duration_ms), "number"));
+  fill(element, tasks.length ? table("Tasks of agents", ["", "Task", "State", "Session", "Directory", "Time"], tasks.map(row)) : h("p", { class: "nothing" }, "No agent has run as a task yet."),
     h("h2", {}, "Available agents"), known.length ? table("Available agents", ["Agent", "Command"], known.map((agent) => h("tr", {}, cell(agent.name), cell(agent.command, "mono muted")))) : h("p", { class: "muted" }, "None is configured or installed."));
 }
 

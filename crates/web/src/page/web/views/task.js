@@ -1,25 +1,28 @@
-// One task: its log, what is known about it, its trace, and what its agent did.
+// One task: its log, and its other sides in tabs.
 
 import { get } from "../api.js";
-import { h, fill, setText, throttled, toast } from "../dom.js";
-import { ago, bytes, clock, dateTime, duration, isEnded, label, sign, stateWords, tone } from "../format.js";
+import { h, fill, portLink, setText, throttled, toast } from "../dom.js";
+import { ago, bytes, duration, isEnded, label, sign, stateWords, tone } from "../format.js";
 import { live } from "../live.js";
 import { LogPane } from "../parts/log.js";
 import { sparkline } from "../parts/sparkline.js";
 import { waterfall } from "../parts/waterfall.js";
-import { change, copy, receiptWords, typeTo } from "../parts/actions.js";
+import { change, copy, typeTo } from "../parts/actions.js";
+import { details } from "../parts/task-details.js";
+import { Transcript } from "../parts/transcript.js";
 
 const STREAMS = ["both", "stdout", "stderr", "split"];
 
 export function open(main, { argument: id, parameters, signal }) {
   let task = null;
   let history = null;
-  let receipt = null;
+  let approval = null;
   let tab = parameters.tab ?? "log";
   let stream = STREAMS.includes(localStorage.getItem("stream")) ? localStorage.getItem("stream") : "both";
   let run = parameters.run ? Number(parameters.run) : null;
   let panes = [];
   let shown = null;
+  let drawnFacts = "";
 
   const signElement = h("span", { class: "sign big", "aria-hidden": "true" });
   const title = h("h1", {});
@@ -46,9 +49,7 @@ export function open(main, { argument: id, parameters, signal }) {
   const act = async (what) => {
     const done = await change(what, [task]);
     if (what === "clear" && done) location.hash = "#/";
-    if (what === "kill" && done?.receipts?.length) [receipt] = done.receipts;
     await load();
-    if (tab === "details") drawBody(true);
   };
 
   // The tabs.
@@ -81,7 +82,7 @@ export function open(main, { argument: id, parameters, signal }) {
     body.dataset.tab = tab;
     if (tab === "log") return drawLog(isNew);
     closePanes();
-    if (tab === "details") drawDetails();
+    if (tab === "details") fill(body, details(task, history, approval));
     else if (tab === "trace") drawTrace();
     else drawTranscript();
   }
@@ -161,33 +162,7 @@ export function open(main, { argument: id, parameters, signal }) {
     fill(body, toolbar, stream === "split" ? h("div", { class: "split" }, panes.map((pane, at) => h("div", {}, h("h3", {}, streams[at]), pane.element))) : panes[0].element);
   }
 
-  // The details.
-  function drawDetails() {
-    const fact = (name, value) => (value === null || value === undefined || value === "" ? null : [h("dt", {}, name), h("dd", {}, value)]);
-    const approved = task.approved_by ? `by ${task.approved_by}, ${dateTime(task.approved_at)}` : null;
-    const ports = (task.ports ?? []).map((port) => h("a", { class: "port", href: `http://localhost:${port}/`, target: "_blank", rel: "noreferrer" }, `:${port}`));
-    const facts = h("dl", { class: "facts" }, [
-      fact("Id", h("code", {}, task.id)), fact("Session", h("a", { href: `#/?session=${encodeURIComponent(task.session)}` }, task.session)),
-      fact("Batch", task.batch_id && h("a", { href: `#/?batch=${encodeURIComponent(task.batch_id)}` }, task.batch_id)), fact("Directory", h("code", {}, task.cwd)), fact("Worktree", task.agent?.worktree && h("code", {}, task.agent.worktree)),
-      fact("Agent", task.agent?.name), fact("Parent session", task.parent_session), fact("Message", task.parent_message), fact("Place", task.place),
-      fact("Requested", dateTime(task.created_at)), fact("Started", dateTime(task.started_at)), fact("Ready", dateTime(task.ready)), fact("Ended", dateTime(task.ended_at)),
-      fact("Duration", duration(task.duration_ms)), fact("Exit code", task.exit_code === null ? null : String(task.exit_code)), fact("Signal", task.signal), fact("Cause", task.cause), fact("Process", task.pid === null ? null : String(task.pid)),
-      fact("Ports", ports.length ? ports : null), fact("Left behind", task.survivors ? `${task.survivors} processes` : null), fact("Lifetime", task.lifetime === "detached" ? "detached" : "ends with its session"), fact("Deadline", dateTime(task.deadline)),
-      fact("Approved", approved && [approved, task.proposal ? h("code", {}, ` ${task.proposal}`) : null]), fact("Trace", task.trace_id && h("code", {}, task.trace_id)),
-      fact("Output", `${bytes(task.output_bytes)}${task.dropped_bytes ? `, ${bytes(task.dropped_bytes)} dropped` : ""}`), fact("Log file", h("code", {}, task.output_path)),
-    ]);
-    const runs = history?.runs ?? [];
-    const runRow = (one) => h("tr", {}, h("td", {}, h("a", { href: `#/task/${encodeURIComponent(task.id)}?run=${one.run}` }, `run ${one.run}`)), h("td", {}, one.status.replace("_", " ")), h("td", { class: "muted" }, dateTime(one.started_at)),
-      h("td", { class: "number" }, duration((one.ended_at ? Date.parse(one.ended_at) : Date.now()) - Date.parse(one.started_at))));
-    const events = (history?.events ?? []).map((row) => h("li", {}, h("span", { class: "muted mono" }, clock(row.at)), ` ${eventWords(row)}`));
-    const variables = history?.variables ?? [];
-    const section = (name, content) => h("section", { class: "card" }, h("h2", {}, name), content);
-    fill(body, h("div", { class: "details" }, section("Facts", facts), h("div", { class: "column" },
-      receipt ? section("Kill receipt", [h("p", {}, receiptWords(receipt)), h("ul", { class: "mono plain-list" }, receipt.signals.map((sent) => h("li", {}, `${clock(sent.at)} ${sent.signal}`)))]) : null,
-      section("Runs", h("table", {}, h("tbody", {}, runs.map(runRow)))), section("Events", h("ul", { class: "plain-list events" }, events)),
-      section(`Variables (${variables.length})`, [h("p", { class: "muted" }, "Names only; values are not shown."), h("p", { class: "mono variables" }, variables.map((name) => h("span", { class: "chip" }, name)))]))));
-  }
-
+  // The other tabs.
   async function drawTrace() {
     try {
       const trace = await get(`/traces/${encodeURIComponent(task.id)}`);
@@ -197,16 +172,12 @@ export function open(main, { argument: id, parameters, signal }) {
     }
   }
 
-  function drawTranscript() {
-    const step = (one) => h("li", { class: `step ${one.status}` }, h("span", { class: "sign", "aria-hidden": "true" }, { completed: "\u2713", failed: "\u2717", in_progress: "\u25cf" }[one.status] ?? "\u25cb"), one.title, h("span", { class: "hidden" }, `, ${one.status}`));
-    const turn = (one) => h("article", { class: "turn" },
-      h("div", { class: "bubble prompt" }, h("h3", {}, "Prompt"), h("p", {}, one.prompt)),
-      one.plan.length ? h("div", { class: "bubble" }, h("h3", {}, "Plan"), h("ul", { class: "plain-list" }, one.plan.map(step))) : null,
-      one.tools.length ? h("div", { class: "bubble" }, h("h3", {}, `Tools (${one.tool_calls})`), h("ul", { class: "plain-list mono" }, one.tools.map(step))) : null,
-      one.answer ? h("div", { class: "bubble answer" }, h("h3", {}, "Answer"), h("p", {}, one.answer)) : null,
-      one.error ? h("div", { class: "bubble bad" }, h("h3", {}, "Error"), h("p", {}, one.error)) : null);
-    const turns = history?.turns ?? [];
-    fill(body, turns.length ? h("div", { class: "transcript" }, turns.map(turn)) : h("p", { class: "nothing" }, "The agent has not begun."));
+  const transcript = new Transcript();
+  async function drawTranscript() {
+    const read = await get(`/tasks/${encodeURIComponent(task.id)}/transcript`).catch(() => null);
+    if (tab !== "transcript" || !read || signal.aborted) return;
+    transcript.show(history?.turns ?? [], read);
+    if (!transcript.element.isConnected) fill(body, transcript.element);
   }
 
   // The head.
@@ -240,9 +211,13 @@ export function open(main, { argument: id, parameters, signal }) {
       if (signal.aborted) return;
       const isFirst = task === null;
       [task, history] = [read, more];
+      if (task.proposal && task.proposal !== approval?.id) approval = await get(`/approvals/${task.proposal}`).catch(() => null);
       drawHead();
       if (isFirst || tabs.children.length !== TABS().length) drawTabs();
-      if (isFirst || tab === "log" || tab === "transcript") drawBody(false);
+      // What is selected in a text stays selected as long as nothing changes.
+      const facts = JSON.stringify([read.status, read.survivors, read.ports, read.ready, approval, more]);
+      if (isFirst || tab === "log" || tab === "transcript" || facts !== drawnFacts) drawBody(false);
+      drawnFacts = facts;
     } catch (error) {
       if (signal.aborted) return;
       // Only a task that is gone is replaced; others stay while the server is away.
@@ -263,7 +238,7 @@ export function open(main, { argument: id, parameters, signal }) {
       const use = (await get("/usage").catch(() => ({ tasks: {} }))).tasks[task.id];
       if (use && use.cpu.length > 1) {
         fill(meters, sparkline(use.cpu, 25, "CPU"), h("span", { class: "number" }, `${Math.round(use.cpu.at(-1))}% CPU`), sparkline(use.memory, 1 << 20, "memory"), h("span", { class: "number" }, bytes(use.memory.at(-1))),
-          use.ports.map((port) => h("a", { class: "port", href: `http://localhost:${port}/`, target: "_blank", rel: "noreferrer" }, `:${port}`)));
+          use.ports.map(portLink));
       }
       refresh();
     } else if (task && isEnded(task)) fill(meters);
@@ -281,18 +256,4 @@ export function open(main, { argument: id, parameters, signal }) {
     g: () => scroll("home"), G: () => scroll("end"), Home: () => scroll("home"), End: () => scroll("end"),
     y: () => copy(task.id, "the id"), Y: () => copy(task.output_path, "the path of the log"), Escape: () => { location.hash = "#/"; },
   };
-}
-
-function eventWords(row) {
-  switch (row.event) {
-    case "reserved": return "requested";
-    case "started": return `run ${row.run} started`;
-    case "kill_requested": return `kill requested by ${row.by}`;
-    case "ended": return `run ${row.run} ended`;
-    case "stalled": return `waits for input: ${row.prompt}`;
-    case "ready": return `ready: ${row.what}`;
-    case "requeued": return `run ${row.run} requested (${row.origin})`;
-    case "reassigned": return `moved from session ${row.from} to ${row.to}`;
-    default: return String(row.event ?? "").replaceAll("_", " ");
-  }
 }
