@@ -21,6 +21,7 @@ mod foreground;
 mod help;
 mod hints;
 mod hosts;
+mod inside;
 mod otel;
 mod panics;
 mod programs;
