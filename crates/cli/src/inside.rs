@@ -29,14 +29,11 @@ pub(crate) fn answer(json: bool, command: &Command) -> Option<CommandResult> {
     if !is_of_own_home(socket) {
         return None;
     }
-    let call = match command.as_call()? {
-        Some(call) => call,
-        None => {
-            return Some(Err(CommandError::usage(
-                "these options cannot be used inside a confined task",
-                "there, mw has the options that the tools of models have; wait, status and output need the name of a task",
-            )));
-        }
+    let Some(call) = command.as_call()? else {
+        return Some(Err(CommandError::usage(
+            "these options cannot be used inside a confined task",
+            "there, mw has the options that the tools of models have; wait, status and output need the name of a task",
+        )));
     };
     // A wait without a limit goes on after the longest call.
     let goes_on = |reply: &CallReply| {

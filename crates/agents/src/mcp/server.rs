@@ -90,7 +90,7 @@ impl Server {
     pub(super) fn answer_tasks(&self, session: &str) {
         let settings =
             CallSettings { session: session.to_owned(), ..self.inner.options.call_settings.clone() };
-        let settings = move |runtime: &Runtime| in_mode_of_session(settings.clone(), runtime);
+        let settings = move |runtime: &Runtime| settings.clone().in_mode_of_session(runtime);
         self.inner.task_calls.hold(&self.inner.options.home, session, settings);
     }
 
@@ -106,15 +106,4 @@ impl Server {
             ErrorData::internal_error(error.to_string(), Some(json!({"hint": error.hint()})))
         })
     }
-}
-
-/// Returns the settings of a call that begins now. The host of the session may have set the approval mode, and may change it.
-pub(super) fn in_mode_of_session(
-    mut settings: CallSettings,
-    runtime: &Runtime,
-) -> Result<CallSettings, meanwhile::Error> {
-    if let Some(session_policy) = runtime.approvals().session_policy(&settings.session)? {
-        settings.policy.mode = session_policy.mode_beside(settings.policy.mode);
-    }
-    Ok(settings)
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::caller::WaitingClient;
 use super::recipient::Awaited;
-use super::server::{Answered, Context, Server, in_mode_of_session};
+use super::server::{Answered, Context, Server};
 use super::{elicitation, tasks};
 use mw_tools::ToolSpec;
 use mw_tools::call::{CallContext, CallSettings, Reply};
@@ -97,7 +97,7 @@ impl Server {
             let background = call_settings.background;
             server.answer_tasks(&call_settings.session);
             let called = options.home.with(|runtime| {
-                let call_settings = in_mode_of_session(call_settings, runtime)?;
+                let call_settings = call_settings.in_mode_of_session(runtime)?;
                 let cx = CallContext {
                     holder: holder.as_ref(),
                     parent_message: message.as_deref(),

@@ -64,6 +64,18 @@ fn a_confined_task_uses_the_tasks_of_its_session() {
     assert!(killed["cause"].as_str().unwrap().contains("by task bash-"), "{killed}");
 }
 
+#[test]
+fn the_host_of_a_session_answers_its_tasks_by_the_policy_of_the_session() {
+    let home = project();
+    let task = code(&home, "inside.py", &format!("{MW} start 'echo from inside'; echo start $?; {MW} list"));
+    let script = format!("id=$({MW} start --quiet '{task}') && {MW} wait $id; {MW} output $id");
+    let host = home.command(["session", "run", "hosted", "--", "sh", "-c", &script]).session("");
+    let said = host.env("MEANWHILE_APPROVAL_WAIT", "50ms").run().ok();
+    has(&said, &["start 0", "echo from inside"]);
+    let calls = PathBuf::from(format!("{}.calls", home.state().display()));
+    assert_eq!(fs::read_dir(calls).unwrap().count(), 0, "nothing is left");
+}
+
 /// What a task has read, waited for or killed, the model has not seen.
 #[test]
 fn the_model_is_told_what_its_tasks_did() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use meanwhile::engine::{CallSocket, Runtime};
@@ -28,11 +28,16 @@ pub(super) type SettingsNow = dyn Fn(&Runtime) -> Result<CallSettings, Error> + 
 pub struct TaskCalls(Mutex<HashMap<String, Held>>);
 
 /// A socket that a thread listens on, until this is dropped.
-struct Held(Arc<CallSocket>);
+struct Held {
+    socket: Arc<CallSocket>,
+    thread: Option<JoinHandle<()>>,
+}
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let _ = shutdown(self.0.listener(), Shutdown::Both);
+        let _ = shutdown(self.socket.listener(), Shutdown::Both);
+        // Then this is the last that holds the socket.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -58,8 +63,8 @@ impl TaskCalls {
             settings: Box::new(settings),
         });
         let listening = Arc::clone(&socket);
-        if thread::Builder::new().spawn(move || accept(&listening, &answering)).is_ok() {
-            held.insert(session.to_owned(), Held(socket));
+        if let Ok(thread) = thread::Builder::new().spawn(move || accept(&listening, &answering)) {
+            held.insert(session.to_owned(), Held { socket, thread: Some(thread) });
         }
     }
 

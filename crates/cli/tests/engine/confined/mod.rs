@@ -3,6 +3,7 @@
 mod files;
 mod grants;
 mod identity;
+mod kernel;
 mod reach;
 mod work;
 
