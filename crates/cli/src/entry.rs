@@ -13,7 +13,7 @@ use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::help::{Refused, alternatives, candidates, canonical};
 use crate::render;
-use crate::{panics, programs};
+use crate::{inside, panics, programs};
 
 // Options of every command. No doc comment: it would become the help.
 #[derive(Args)]
@@ -87,10 +87,10 @@ fn run_in_engine() -> u8 {
             match command {
                 Command::Config(config) if config.wants_default() => config.print_default(json),
                 Command::Doctor(_) => without_surfaces(json),
-                command => {
+                command => inside::answer(json, &command).unwrap_or_else(|| {
                     let needs = command.needs();
                     command.run(|| Context::load(json, needs))
-                }
+                }),
             },
         ),
         Err(error) => refuse(&error, &words),

@@ -108,7 +108,9 @@ fn after_home_problem(problem: &HomeProblem) -> String {
     match problem {
         HomeProblem::Unset => "set MEANWHILE_HOME or HOME".to_owned(),
         HomeProblem::Hidden(_) => {
-            "use the tools of the agent's host instead, or run mw outside of the task".to_owned()
+            "while a server or agent of the session runs, mw start, list, status, output, wait and kill work here; run \
+             other commands outside of the task"
+                .to_owned()
         }
         HomeProblem::Unusable { .. } | HomeProblem::OtherUser(_) => {
             "set MEANWHILE_HOME to a directory of your own".to_owned()

@@ -22,6 +22,7 @@ mod foreground;
 mod help;
 mod hints;
 mod hosts;
+mod inside;
 mod otel;
 mod panics;
 mod programs;

@@ -1,7 +1,8 @@
 //! The environment variables that meanwhile sets for tasks.
 
 use mw_model::{
-    EnvVar, PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE,
+    CALLS_VARIABLE, EnvVar, PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE, TRACEPARENT_VARIABLE,
+    TRACESTATE_VARIABLE,
 };
 
 use crate::error::{Error, Result};
@@ -10,7 +11,8 @@ use crate::error::{Error, Result};
 pub(crate) const HOOK_RUN_VARIABLE: &str = "MEANWHILE_HOOK_RUN";
 
 /// Variables that every start sets anew or removes. A command never sees the caller's values.
-const RESERVED: [&str; 4] = [TASK_VARIABLE, SESSION_VARIABLE, PROGRESS_VARIABLE, HOOK_RUN_VARIABLE];
+const RESERVED: [&str; 5] =
+    [TASK_VARIABLE, SESSION_VARIABLE, CALLS_VARIABLE, PROGRESS_VARIABLE, HOOK_RUN_VARIABLE];
 /// Variables that name the span of a start. The command gets the span of its run, or none.
 const SPAN: [&str; 2] = [TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE];
 

@@ -55,7 +55,7 @@ pub use task::spec::{
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{TransitionRefused, next_state};
-pub use task::variables::{PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE};
+pub use task::variables::{CALLS_VARIABLE, PROGRESS_VARIABLE, SESSION_VARIABLE, TASK_VARIABLE};
 pub use text::cut::{both_ends, clipped, first_bytes, first_chars, head_with_note};
 pub use text::one_line::one_line;
 pub use text::prompt::PromptPatterns;

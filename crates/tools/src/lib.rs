@@ -16,6 +16,7 @@ pub mod dialects;
 mod markdown;
 pub mod operations;
 pub mod screens;
+pub mod task_calls;
 mod text;
 mod tool_spec;
 mod toolset;

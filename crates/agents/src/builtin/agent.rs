@@ -12,7 +12,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, v1};
 use meanwhile::Scope;
-use meanwhile::engine::Home;
+use meanwhile::engine::{Home, Runtime};
 use mw_desk::text::with_hint;
 use mw_model::TaskId;
 use mw_policy::Mode;
@@ -36,6 +36,7 @@ use crate::delivery::instructions::AtEnd;
 use crate::lock::Lock;
 use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
+use mw_tools::task_calls::TaskCalls;
 
 /// How long calls may take to end after the client has disconnected. Cancelled commands are killed first.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
@@ -52,6 +53,8 @@ pub(super) struct Agent {
     sessions: Mutex<HashMap<String, Arc<AcpSession>>>,
     /// Whether the client reads and writes files.
     client_files: Mutex<FileSystemCapabilities>,
+    /// The sessions whose confined tasks are answered.
+    task_calls: TaskCalls,
 }
 
 impl Agent {
@@ -72,6 +75,7 @@ impl Agent {
             model: OnceLock::new(),
             sessions: Mutex::default(),
             client_files: Mutex::default(),
+            task_calls: TaskCalls::default(),
             options,
         }
     }
@@ -162,7 +166,9 @@ impl Agent {
                 ));
             }
             // Removing the session closes its file, which is opened again below.
-            sessions.remove(&id);
+            if let Some(closed) = sessions.remove(&id) {
+                self.task_calls.leave(&closed.call_settings.session);
+            }
         }
         let found =
             SessionLog::open(&self.options.home.settings().home, &id).map_err(|error| unusable(&error))?;
@@ -210,7 +216,19 @@ impl Agent {
         session.work.lock().await.mend().map_err(|error| unusable(&error))?;
         let session = Arc::new(session);
         self.sessions.locked().insert(session.id.clone(), Arc::clone(&session));
+        tokio::task::block_in_place(|| self.answer_tasks(&session));
         Ok((session, report(torn, &missing)))
+    }
+
+    /// Answers the confined tasks of a session, in the mode that its client has set. Blocks.
+    pub(super) fn answer_tasks(&self, session: &Arc<AcpSession>) {
+        let open = Arc::downgrade(session);
+        let settings = move |_: &Runtime| {
+            let closed =
+                || meanwhile::Error::invalid("the session is closed", "wait until it is opened again");
+            Ok(open.upgrade().ok_or_else(closed)?.call_settings_now())
+        };
+        self.task_calls.hold(&session.home, &session.call_settings.session, settings);
     }
 
     /// Returns when all turns and calls have ended.

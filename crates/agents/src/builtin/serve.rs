@@ -129,6 +129,7 @@ async fn answer_prompt(
     let cancellation = responder.cancellation();
     let answer = async {
         let (token, session) = expected?;
+        tokio::task::block_in_place(|| agent.answer_tasks(&session));
         let client = agent.client(&connection, &request.session_id);
         let turn = turn::run(&agent, &session, &token, &client, &request.prompt);
         answered(turn, &token, cancellation.cancelled()).await

@@ -66,6 +66,9 @@ impl ServerHandler for Server {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let session = self.session_of(self.inner.options.evidence.clone(), &context.extensions);
         self.inner.deliveries.hold(&session);
+        let server = self.clone();
+        // Nobody waits for it. If it fails, the first call tries again.
+        drop(tokio::task::spawn_blocking(move || server.answer_tasks(&session)));
     }
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {

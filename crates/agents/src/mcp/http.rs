@@ -60,6 +60,7 @@ impl ClientSessions {
         }
         for session in inner.clients.left(client, |other| living.iter().any(|name| name == other)) {
             inner.deliveries.leave(&session);
+            inner.task_calls.leave(&session);
         }
     }
 }

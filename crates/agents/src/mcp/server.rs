@@ -18,6 +18,7 @@ use crate::delivery::deliveries::{Deliveries, DeliveryOptions};
 use crate::delivery::pending_calls::PendingCalls;
 use crate::delivery::receipts::Receipts;
 use mw_tools::call::CallSettings;
+use mw_tools::task_calls::TaskCalls;
 
 /// What is known about a request of a client.
 pub(super) type Context = RequestContext<RoleServer>;
@@ -46,6 +47,8 @@ pub(super) struct Inner {
     pub(super) clients: HttpClients,
     /// When questions were asked by replies.
     pub(super) asked_at: elicitation::AskedAt,
+    /// The sessions whose confined tasks are answered.
+    pub(super) task_calls: TaskCalls,
 }
 
 impl Server {
@@ -68,6 +71,7 @@ impl Server {
                 subscriptions: Subscriptions::new(options.home.clone()),
                 clients: HttpClients::default(),
                 asked_at: elicitation::AskedAt::default(),
+                task_calls: TaskCalls::default(),
                 options,
             }),
             seat: None,
@@ -80,6 +84,14 @@ impl Server {
         let evidence = self.inner.options.evidence.clone().of_call(field);
         let session = self.session_of(evidence, &context.extensions);
         CallSettings { session, ..self.inner.options.call_settings.clone() }
+    }
+
+    /// Answers the confined tasks of a session, with the settings of the session's other calls. Blocks.
+    pub(super) fn answer_tasks(&self, session: &str) {
+        let settings =
+            CallSettings { session: session.to_owned(), ..self.inner.options.call_settings.clone() };
+        let settings = move |runtime: &Runtime| settings.clone().in_mode_of_session(runtime);
+        self.inner.task_calls.hold(&self.inner.options.home, session, settings);
     }
 
     /// Runs a function with the engine on a separate thread.

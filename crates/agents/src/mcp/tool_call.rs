@@ -82,7 +82,7 @@ impl Server {
         &self,
         name: String,
         arguments: Map<String, Value>,
-        mut call_settings: CallSettings,
+        call_settings: CallSettings,
         context: &Context,
         awaited: &Awaited,
     ) -> Answered<Reply> {
@@ -95,11 +95,9 @@ impl Server {
         let done = tokio::task::spawn_blocking(move || {
             let options = &server.inner.options;
             let background = call_settings.background;
+            server.answer_tasks(&call_settings.session);
             let called = options.home.with(|runtime| {
-                // The host of the session may have set the approval mode, and may change it.
-                if let Some(session_policy) = runtime.approvals().session_policy(&call_settings.session)? {
-                    call_settings.policy.mode = session_policy.mode_beside(call_settings.policy.mode);
-                }
+                let call_settings = call_settings.in_mode_of_session(runtime)?;
                 let cx = CallContext {
                     holder: holder.as_ref(),
                     parent_message: message.as_deref(),

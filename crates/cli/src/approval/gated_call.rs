@@ -3,7 +3,7 @@
 use std::env;
 
 use meanwhile::engine::model::{DEFAULT_SESSION, TASK_VARIABLE};
-use meanwhile::engine::{Approval, GatedCall, Policy, Runtime, SessionPolicy, TaskRequest};
+use meanwhile::engine::{Approval, Directories, GatedCall, Policy, Runtime, SessionPolicy, TaskRequest};
 use meanwhile::policy::Tool;
 
 use super::prompt::Prompt;
@@ -112,10 +112,16 @@ pub(crate) fn bound(session_policy: &SessionPolicy, present: &Policy) -> Result<
     Ok(policy)
 }
 
+/// Returns whether this command runs inside a task of any home, or says so.
+pub(crate) fn is_below_any_task() -> bool {
+    env::var_os(TASK_VARIABLE).is_some_and(|id| !id.is_empty()) || Directories::is_below_supervisor()
+}
+
 /// Returns the task that this command runs inside of, if any.
 pub(crate) fn around(runtime: &Runtime) -> Option<String> {
     let said = env::var(TASK_VARIABLE).ok().filter(|id| !id.is_empty());
     let approvals = runtime.approvals();
-    let unknown = || approvals.is_in_unknown_task().then(|| "unknown".to_owned());
+    let is_unknown = || approvals.is_in_unknown_task() || approvals.has_unseen_supervisor();
+    let unknown = || is_unknown().then(|| "unknown".to_owned());
     said.or_else(|| approvals.enclosing_task().map(|id| id.to_string())).or_else(unknown)
 }

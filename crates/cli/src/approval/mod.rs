@@ -5,4 +5,4 @@ mod gated_call;
 mod prompt;
 
 pub(crate) use answer::{answerable, report};
-pub(crate) use gated_call::{around, bound};
+pub(crate) use gated_call::{around, bound, is_below_any_task};

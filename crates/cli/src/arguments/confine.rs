@@ -41,8 +41,8 @@ impl Confine {
 }
 
 // No doc comment: it would become the help of the commands.
-#[derive(Args, Clone, Copy, Default)]
-#[cfg_attr(test, derive(Debug, PartialEq))]
+#[derive(Args, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct ConfineArguments {
     /// What the task may change: `project`, only temporary files (`read-only`), or everything (`none`) [default:
     /// confine.user]

@@ -4,8 +4,8 @@ use clap::Args;
 use meanwhile::engine::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_size};
 
 // No doc comment: it would become the help of both.
-#[derive(Args, Default)]
-#[cfg_attr(test, derive(Debug, PartialEq))]
+#[derive(Args, Default, PartialEq)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct ResourceArguments {
     /// Maximum memory of all processes of the task together; 0 = no limit
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]

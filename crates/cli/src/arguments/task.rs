@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meanwhile::engine::model::{
@@ -11,6 +11,8 @@ use meanwhile::engine::model::{
 };
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
+use mw_tools::task_calls::TaskCall;
+use serde_json::{Map, Value, json};
 
 use super::command_line::COMMAND_WORDS;
 use super::confine::{ConfineArguments, PROJECT};
@@ -23,8 +25,8 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 // No doc comment: it would become the help of both commands.
-#[derive(Args)]
-#[cfg_attr(test, derive(Debug, PartialEq))]
+#[derive(Args, PartialEq)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct TaskArguments {
     /// A name, unique among the session's live tasks
     #[arg(long)]
@@ -174,12 +176,27 @@ impl TaskArguments {
         }
         Some(Self {
             name: arguments.text("name")?,
-            if_running: IfRunning::Refuse,
             description: arguments.text("description")?,
             cwd: arguments.all("cwd").next().map(PathBuf::from),
-            on: PROCESS.to_owned(),
             env: arguments.all("env").map(OsString::from).collect(),
             timeout: arguments.value("timeout", |text| parse_duration_ms(text).ok())?,
+            batch: arguments.text("batch")?,
+            shell: arguments.all("shell").next().map(OsString::from),
+            no_shell: arguments.is_escaped && more.is_empty(),
+            ..Self::plain(arguments.words.iter().map(|word| (*word).clone()).collect())
+        })
+    }
+
+    /// Returns a command without options.
+    fn plain(words: Vec<OsString>) -> Self {
+        Self {
+            name: None,
+            if_running: IfRunning::Refuse,
+            description: None,
+            cwd: None,
+            on: PROCESS.to_owned(),
+            env: Vec::new(),
+            timeout: None,
             deadline: None,
             resources: ResourceArguments::default(),
             confine: ConfineArguments::default(),
@@ -201,12 +218,46 @@ impl TaskArguments {
             progress_fd: false,
             parent_session: None,
             parent_message: None,
-            batch: arguments.text("batch")?,
+            batch: None,
             kind: TaskKind::Shell,
-            shell: arguments.all("shell").next().map(OsString::from),
-            words: arguments.words.iter().map(|word| (*word).clone()).collect(),
-            no_shell: arguments.is_escaped && more.is_empty(),
-        })
+            shell: None,
+            words,
+            no_shell: false,
+        }
+    }
+
+    /// Returns the start as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let known = Self {
+            description: self.description.clone(),
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            timeout: self.timeout,
+            no_shell: self.no_shell,
+            ..Self::plain(self.words.clone())
+        };
+        if *self != known {
+            return None;
+        }
+        let command = match &self.words[..] {
+            [script] if !self.no_shell => script.to_str()?.to_owned(),
+            words => {
+                let words: Option<Vec<RawText>> =
+                    words.iter().map(|word| Some(word.to_str()?.into())).collect();
+                CommandSpec::Argv(words?).to_line()
+            }
+        };
+        let cwd = std::path::absolute(self.cwd.as_deref().unwrap_or(Path::new("."))).ok()?;
+        let pair = |pair: &OsString| {
+            let (name, value) = pair.to_str()?.split_once('=')?;
+            Some((name.to_owned(), value.into()))
+        };
+        let env: Option<Map<String, Value>> = self.env.iter().map(pair).collect();
+        Some(TaskCall::new(
+            "shell",
+            json!({"command": command, "description": self.description, "cwd": cwd.to_str()?, "env": env?,
+                   "timeout": self.timeout}),
+        ))
     }
 
     /// Makes a request of the options and starts the task.

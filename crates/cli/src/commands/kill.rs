@@ -7,6 +7,7 @@ use meanwhile::TaskFilter;
 use meanwhile::engine::model::{Status, parse_duration_ms, signal_name, signal_number};
 use meanwhile::engine::{Directories, KillFailure, KillReport, KillRequest};
 use meanwhile::model::signal::SIGTERM;
+use mw_tools::task_calls::TaskCall;
 use serde_json::json;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
@@ -63,6 +64,15 @@ impl Arguments {
         let receipt = directories.kill(&id, &request)?;
         let kills = KillReport { receipts: vec![receipt], failures: Vec::new() };
         Some(show(json, &directories, kills, true))
+    }
+
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let Self { ids, signal, grace: None, then_kill: false, batch, all: false } = self else {
+            return None;
+        };
+        let signal = signal_name(*signal);
+        Some(TaskCall::new("task_stop", json!({"task_ids": ids, "batch_id": batch, "signal": signal})))
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {

@@ -7,7 +7,9 @@ use meanwhile::engine::{Clock, PortHolder, PortHolders, Runtime, SystemClock};
 use meanwhile::model::{Status, TaskId, TaskKind, Timestamp};
 use meanwhile::{Scope, Task, TaskFilter, TaskPage};
 use mw_desk::text::count;
+use mw_tools::task_calls::TaskCall;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
 use crate::arguments::task::KINDS;
@@ -105,6 +107,33 @@ impl Arguments {
             output: None,
         };
         Some((arguments.json(), list))
+    }
+
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let Self {
+            status,
+            kind: None,
+            session: None,
+            batch,
+            name: None,
+            port: None,
+            all: _,
+            limit: PAGE,
+            internal: false,
+            raw: false,
+            quiet: false,
+            output: None,
+        } = self
+        else {
+            return None;
+        };
+        let status = match &status[..] {
+            [] => None,
+            [one] => Some(one.word()),
+            _ => return None,
+        };
+        Some(TaskCall::new("task_list", json!({"status": status, "batch_id": batch})))
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {

@@ -48,6 +48,7 @@ mod watch;
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgMatches, Args, FromArgMatches};
+use mw_tools::task_calls::TaskCall;
 
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
@@ -221,6 +222,20 @@ impl Command {
             "kill" => kill::Arguments::quick(words).map(|(json, kill)| (json, Self::Kill(kill))),
             "list" => list::Arguments::quick(words).map(|(json, list)| (json, Self::List(list))),
             "settle" => settle::Arguments::quick(words).map(|(json, settle)| (json, Self::Settle(settle))),
+            _ => None,
+        }
+    }
+
+    /// Returns the command as a call of a tool, if confined tasks can use it; the inner `None` if an option has no
+    /// counterpart there.
+    pub(crate) fn as_call(&self) -> Option<Option<TaskCall>> {
+        match self {
+            Self::Start(start) => Some(start.as_call()),
+            Self::List(list) => Some(list.as_call()),
+            Self::Status(status) => Some(status.as_call()),
+            Self::Output(output) => Some(output.as_call()),
+            Self::Wait(wait) => Some(wait.as_call()),
+            Self::Kill(kill) => Some(kill.as_call()),
             _ => None,
         }
     }

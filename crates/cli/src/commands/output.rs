@@ -7,6 +7,7 @@ use clap::Args;
 use meanwhile::Task;
 use meanwhile::engine::model::{Status, parse_size};
 use meanwhile::engine::{GrepRequest, ReadFrom, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text};
+use mw_tools::task_calls::TaskCall;
 use serde_json::json;
 
 use crate::arguments::values::{one_of, parse_number};
@@ -80,6 +81,36 @@ impl Arguments {
     pub(super) fn following(self) -> Self {
         let is_placed = self.offset.is_some() || self.new || self.batch.is_some();
         Self { follow: self.batch.is_none(), tail: self.tail.or((!is_placed).then_some(LAST_LINES)), ..self }
+    }
+
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let Self {
+            id: Some(id),
+            batch: None,
+            tail,
+            offset,
+            new: false,
+            reader: _,
+            stream,
+            max_bytes: None,
+            max_lines: None,
+            grep,
+            context: 0,
+            follow: false,
+            raw: false,
+            screen: false,
+            run: None,
+        } = self
+        else {
+            return None;
+        };
+        let stream = STREAMS.iter().find(|(_, choice)| choice == stream)?.0;
+        let lines = tail.or((offset.is_none() && grep.is_none()).then_some(u64::from(u32::MAX)));
+        Some(TaskCall::new(
+            "task_output",
+            json!({"task_id": id, "lines": lines, "offset": offset, "pattern": grep, "stream": stream}),
+        ))
     }
 
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {

@@ -1,5 +1,6 @@
 //! `mw session`: runs a host, lists, ends or deletes sessions.
 
+use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -7,17 +8,22 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 
 use clap::{Args, Subcommand};
+use meanwhile::Meanwhile;
 use meanwhile::engine::model::wire::KillReceipt;
 use meanwhile::engine::model::{DEFAULT_SESSION, LONGEST_SESSION_NAME, Requester};
 use meanwhile::engine::{DeliveryPolicy, Runtime, SessionInfo, SessionPolicy, check_session_name};
 use mw_desk::rows::{KillOutcome, ended_by};
 use mw_desk::text::count;
+use mw_tools::call::CallSettings;
+use mw_tools::task_calls::TaskCalls;
 use rustix::process::{Pid, Signal};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 
+use crate::arguments::environment::current_umask;
+use crate::config::call_settings::call_settings;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
@@ -142,6 +148,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     let is_hosted = runtime.sessions().is_hosted(session);
     let host = runtime.notifications().host(session, DeliveryPolicy::NextRun)?;
     set_policy(context, &runtime, session, is_hosted)?;
+    let _answering = answer_tasks(context, &runtime, session)?;
     let [name, arguments @ ..] = program else {
         return Err(CommandError::usage("no program given", "write mw session run NAME -- PROGRAM"));
     };
@@ -162,6 +169,20 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     })?;
     let by_signal = status.signal().map(exit_code::of_signal);
     Ok(status.code().map(|code| code as u8).or(by_signal).unwrap_or(exit_code::FAILURE))
+}
+
+/// Answers the confined tasks of a session by its policy, until this is dropped.
+fn answer_tasks(context: &Context, runtime: &Runtime, session: &str) -> Result<TaskCalls, CommandError> {
+    let session_policy = runtime.approvals().session_policy(session)?;
+    let (cwd, umask) = (env::current_dir()?, current_umask());
+    let settings = CallSettings {
+        session: session.to_owned(),
+        ..call_settings(&context.config, cwd, None, umask, session_policy.as_ref())?
+    };
+    let answering = TaskCalls::default();
+    let home = Meanwhile::open_lazy(context.config.settings.clone());
+    answering.hold(&home, session, move |runtime| settings.clone().in_mode_of_session(runtime));
+    Ok(answering)
 }
 
 /// Stores the policy of a session. Its tasks can change their environment, which must not loosen the policy: a session that

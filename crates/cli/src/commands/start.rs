@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::engine::model::DEFAULT_SESSION;
 use meanwhile::engine::{DirectStart, Directories, Started, SystemClock};
+use mw_tools::task_calls::TaskCall;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
 use crate::arguments::task::{COMMON_LISTS, COMMON_VALUES, TaskArguments};
@@ -53,6 +54,16 @@ impl Arguments {
             DirectStart::Unanswered(id) => Some(Err(programs::become_engine_for(&["started", id.as_str()]))),
             DirectStart::Undone => None,
         }
+    }
+
+    /// Returns whether only the id is printed.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        self.task.as_call()
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {

@@ -1,6 +1,8 @@
 //! `mw status`: shows one task and its last lines of output.
 
 use clap::Args;
+use mw_tools::task_calls::TaskCall;
+use serde_json::json;
 
 use crate::arguments::values::parse_number;
 use crate::context::{Context, Latest};
@@ -20,6 +22,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let Self { id: Some(id), lines, raw: false } = self else { return None };
+        Some(TaskCall::new("task_output", json!({"task_id": id, "lines": lines})))
+    }
+
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         let id = context.given_or_latest(&runtime, self.id, Latest::Any)?;

@@ -8,6 +8,7 @@ use clap::Args;
 use meanwhile::Task;
 use meanwhile::engine::model::{Status, parse_duration_ms};
 use meanwhile::engine::{Condition, WaitReply, WaitRequest};
+use mw_tools::task_calls::TaskCall;
 use serde_json::json;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
@@ -82,6 +83,24 @@ impl Arguments {
         // The end of this process is part of what its caller waits for, and is faster without pages that are not used again.
         mw_supervisor::give_back_memory();
         Some(self.conclude(&reply_of(end.wait(rehearse)?), &Condition::Exit, json))
+    }
+
+    /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
+    pub(crate) fn as_call(&self) -> Option<TaskCall> {
+        let (pattern, port) = match self.until.split_once('=') {
+            None if self.until == "exit" => (None, None),
+            Some(("match", pattern)) => (Some(pattern), None),
+            Some(("port", port)) => (None, Some(port.parse::<u16>().ok()?)),
+            _ => return None,
+        };
+        if self.ids.is_empty() && self.batch.is_none() {
+            return None;
+        }
+        Some(TaskCall::new(
+            "task_wait",
+            json!({"task_ids": self.ids, "batch_id": self.batch, "any": self.any, "pattern": pattern, "port": port,
+                   "timeout": self.timeout}),
+        ))
     }
 
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {

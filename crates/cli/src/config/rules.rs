@@ -39,6 +39,7 @@ impl Config {
             user_home: self.user_home(),
             timeouts: settings.timeouts,
             project: None,
+            at_most: None,
             confined: match self.confine_models {
                 true => confined_by_kernel(&self.settings),
                 false => ConfinementLevel::No,

@@ -7,7 +7,7 @@ use mw_testkit::{Home, Need, directory_outside, skip};
 use serde_json::json;
 
 /// Creates a home whose working directory is a project, with the default settings, on a kernel that confines everything.
-fn project() -> Home {
+pub(crate) fn project() -> Home {
     let home = crate::home().gated().needing("python3");
     fs::create_dir(home.work().join(".git")).unwrap();
     let probe = home.mw(["policy", "--json", "python3 x.py"]).json();

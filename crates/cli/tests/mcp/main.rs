@@ -19,6 +19,7 @@ mod quick;
 mod resources;
 mod session_end;
 mod sessions;
+mod task_calls;
 mod tasks;
 mod tokens;
 mod tolerance;

@@ -6,6 +6,7 @@ use crate::approval::Approvals;
 use crate::disk::platform;
 use crate::disk::session_dir::agent_sessions::{child_session, kept_agent};
 use crate::disk::session_dir::lease;
+use crate::supervisor::control::Connection;
 
 /// The session of a process inside a task that cannot be found out. It has no tasks, and nothing is allowed for it that asks.
 const UNKNOWN_SESSION: &str = "unknown-task";
@@ -18,7 +19,7 @@ impl Approvals<'_> {
         self.task_above(std::process::id())
     }
 
-    fn task_above(&self, pid: u32) -> Option<TaskId> {
+    pub(crate) fn task_above(&self, pid: u32) -> Option<TaskId> {
         let tasks = std::fs::canonicalize(self.base.home.tasks()).ok()?;
         platform::files_of_supervisors_above(pid).iter().find_map(|file| {
             let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
@@ -31,6 +32,20 @@ impl Approvals<'_> {
     #[must_use]
     pub fn is_in_unknown_task(&self) -> bool {
         self.enclosing_task().is_none() && platform::has_closed_supervisor_above(std::process::id())
+    }
+
+    /// Returns whether a task has a supervisor that this process cannot see. Then it may be inside that task, in a process namespace
+    /// of its own, and nothing above it tells that. This looks at every task, unless all processes are visible.
+    #[must_use]
+    pub fn has_unseen_supervisor(&self) -> bool {
+        if platform::sees_all_processes() {
+            return false;
+        }
+        let is_unseen = |id: &TaskId| {
+            let connected = Connection::connect(&self.base.home, id);
+            connected.is_ok_and(|it| !it.peer().is_some_and(platform::is_visible_supervisor))
+        };
+        self.base.home.task_ids().map_or(true, |ids| ids.iter().any(is_unseen))
     }
 
     /// Returns whether this process may act for a session. Outside of tasks it may act for any. Inside a task it may

@@ -50,6 +50,8 @@ pub struct Policy {
     pub timeouts: ApprovalTimeouts,
     /// How far the tasks that are started through this gate are confined to their grants.
     pub confined: ConfinementLevel,
+    /// The grant of the confined task that makes the call, if it is one. What needs more needs approval.
+    pub at_most: Option<TaskGrant>,
 }
 
 /// Returns what a command needs beyond its confinement, as its caller says in the first line.
@@ -70,6 +72,22 @@ fn ask_for_everything(verdict: &mut Verdict, need: &str, mode: Mode) {
     verdict.grant = Grant::everything();
     let why = format!("the agent asks to run it without a confinement: {need}");
     verdict.effects.insert(0, why.clone());
+    verdict.reasons.insert(0, Reason { part: String::new(), why });
+}
+
+/// Turns the verdict about a start that a confined task asks for into a question, if the start would get more than that task has.
+/// Otherwise code that cannot send or change something itself could have it done.
+fn ask_beyond(verdict: &mut Verdict, now: Option<&TaskGrant>, asking: &TaskGrant, mode: Mode) {
+    let is_within = now.is_some_and(|now| asking.grant.includes(&now.grant) && asking.project == now.project);
+    if is_within {
+        return;
+    }
+    let least = match mode {
+        Mode::Ci | Mode::Plan => Decision::Deny,
+        Mode::Safe | Mode::Auto | Mode::Dangerous => Decision::Ask,
+    };
+    verdict.decision = verdict.decision.max(least);
+    let why = "a confined task asks for it, and it needs more than that task may do".to_owned();
     verdict.reasons.insert(0, Reason { part: String::new(), why });
 }
 
@@ -105,6 +123,9 @@ impl Policy {
             home: self.user_home.as_deref().map(raw),
             strict: self.confined == ConfinementLevel::Fully,
         });
+        if let Some(asking) = &self.at_most {
+            ask_beyond(&mut verdict, grant.as_ref(), asking, self.mode);
+        }
         (verdict, grant)
     }
 

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use mw_model::wire::{Confinement, Enforcer};
 use mw_model::{
-    EnvVar, EnvironmentGrant, NetworkGrant, Place, RawText, ReadGrant, TaskGrant, TaskSpec, WriteGrant,
-    is_secret_name,
+    DEFAULT_SESSION, EnvVar, EnvironmentGrant, NetworkGrant, Place, RawText, ReadGrant, TaskGrant, TaskSpec,
+    WriteGrant, is_secret_name,
 };
 
 use super::grant::grant_of;
-use super::list::{outermost, path, real, texts};
+use super::list::{outermost, path, raw, real, texts};
 use super::protected::Protected;
 use super::{places, secrets, services};
+use crate::disk::session_dir::call_socket;
 
 /// Returns what the kernel must prevent; `None` if the task is not confined. `own_home` is the home of meanwhile.
 pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinement> {
@@ -30,6 +31,8 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         }
     }
     let hidden = outermost(hidden);
+    let calls = places.calls(&spec.session);
+    changes.protect_calls(calls.as_deref());
     changes.forget_hidden(&hidden);
     changes.pin_parents(&hidden);
     let mut writable = outermost(changes.writable);
@@ -46,6 +49,7 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         hidden: texts(hidden),
         devices: texts(places::devices()),
         absent: texts(changes.absent),
+        calls: calls.map(|path| raw(&path)),
         network: task.grant.network,
         needs: if spec.place == Place::Sandbox { Enforcer::ALL.to_vec() } else { needs(&task) },
     })
@@ -109,6 +113,12 @@ impl Places {
             temporary: variable("TMPDIR"),
             agent: variable("SSH_AUTH_SOCK"),
         }
+    }
+
+    /// The socket on which the session of the task answers calls, if the task has a session.
+    fn calls(&self, session: &str) -> Option<PathBuf> {
+        let home = self.own_home.as_ref().filter(|_| session != DEFAULT_SESSION)?;
+        Some(call_socket::path(home, session))
     }
 
     /// The working directory, if it is another directory of the project than the first.
@@ -188,6 +198,14 @@ impl Changes {
         self.pinned.extend(parents);
         self.pinned.sort();
         self.pinned.dedup();
+    }
+
+    /// Keeps the sockets of sessions from being replaced, if the home is among the files that may be changed.
+    fn protect_calls(&mut self, calls: Option<&Path>) {
+        let directory = calls.and_then(Path::parent).and_then(real);
+        let may_change =
+            |path: &PathBuf| self.writes_all || self.writable.iter().any(|it| path.starts_with(it));
+        self.read_only.extend(directory.filter(may_change));
     }
 
     /// Removes what cannot be reached at all.

@@ -24,5 +24,7 @@ pub const SERVE_KEY_FILE: &str = "serve.key";
 pub const CHATS_DIR: &str = "chats";
 /// In the home: a directory for each session of the built-in agent.
 pub const AGENT_SESSIONS_DIR: &str = "agent-sessions";
+/// Next to the home: the directory of the sockets on which hosts answer calls of confined tasks; appended to its name.
+pub(crate) const CALLS_SUFFIX: &str = ".calls";
 /// In a session's directory: its policy.
 pub(crate) const POLICY_FILE: &str = "house.json";

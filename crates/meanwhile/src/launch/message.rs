@@ -9,7 +9,8 @@ use mw_model::wire::{
     StartMessage,
 };
 use mw_model::{
-    DEFAULT_SESSION, Dialect, Lifetime, Limits, Process, RawText, Resources, Status, TaskSpec, Timestamp,
+    CALLS_VARIABLE, DEFAULT_SESSION, Dialect, Lifetime, Limits, Process, RawText, Resources, Status,
+    TaskSpec, Timestamp,
 };
 
 use super::backend::{Plan, Stop, backend_of};
@@ -30,6 +31,9 @@ pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> R
     // A driver runs on this machine, its task elsewhere.
     if let Some(confinement) = confinement(spec, &settings.home).filter(|_| backend.runs_here()) {
         message.version = START_VERSION;
+        if let (Launch::Spawn { env, .. }, Some(calls)) = (&mut message.launch, &confinement.calls) {
+            env.push([CALLS_VARIABLE.as_bytes(), b"=", calls.as_bytes()].concat().into());
+        }
         message.confinement = Some(Box::new(confinement));
     }
     Ok(message)

@@ -14,6 +14,7 @@ use crate::disk::names::{
     AGENT_SESSIONS_DIR, CHATS_DIR, CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE,
     HOOKS_LOCK_FILE, HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE, SERVE_KEY_FILE, SLOTS_DIR,
 };
+use crate::disk::session_dir::call_socket;
 use crate::disk::store::TaskFilter;
 use crate::error::{Error, Result};
 use crate::live::kill::KillRequest;
@@ -90,6 +91,7 @@ impl Retention<'_> {
                 fs::remove_file(entry.path())?;
             }
         }
+        let _ = fs::remove_dir_all(call_socket::directory(root));
         let tasks = root.join(TASKS_DIR);
         let _ = fs::remove_dir(&tasks);
         if fs::remove_dir(root).is_ok() {

@@ -35,6 +35,9 @@ pub struct Confinement {
     /// must be pinned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<RawText>,
+    /// A socket that may be connected to although its directory may not be changed: that on which the session answers calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<RawText>,
     /// The addresses that may be reached.
     #[serde(default)]
     pub network: NetworkGrant,

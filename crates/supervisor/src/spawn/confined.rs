@@ -68,7 +68,8 @@ const SERVERS: [&str; 4] = ["/run/postgresql", "/run/mysqld", "/run/redis", "/ru
 fn reachable(confinement: &Confinement) -> Reachable {
     let own = confinement.writable.iter().map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())));
     let servers: &[&str] = if confinement.network == NetworkGrant::None { &[] } else { &SERVERS };
-    let own = own.chain(servers.iter().map(PathBuf::from));
+    let calls = confinement.calls.iter().map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())));
+    let own = own.chain(servers.iter().map(PathBuf::from)).chain(calls);
     Reachable::below((!confinement.writes_all).then_some(own))
 }
 

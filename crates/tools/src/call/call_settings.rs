@@ -78,6 +78,17 @@ impl CallSettings {
         }
     }
 
+    /// Returns the settings of a call that begins now. The host of the session may have set the approval mode, and may change it.
+    ///
+    /// # Errors
+    /// When the policy of the session cannot be read.
+    pub fn in_mode_of_session(mut self, runtime: &Runtime) -> Result<Self, meanwhile::Error> {
+        if let Some(session_policy) = runtime.approvals().session_policy(&self.session)? {
+            self.policy.mode = session_policy.mode_beside(self.policy.mode);
+        }
+        Ok(self)
+    }
+
     /// Returns the lifetime of tasks that are started with these settings.
     #[must_use]
     pub fn lifetime_of_starts(&self, runtime: &Runtime) -> Lifetime {

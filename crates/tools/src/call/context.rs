@@ -41,6 +41,8 @@ pub struct CallContext<'a> {
     pub parent_message: Option<&'a str>,
     /// The trace span that is the parent of background tasks, if not the one in the environment.
     pub trace: Option<&'a CallTrace>,
+    /// The confined task that makes the call, if it is not the model.
+    pub by_task: Option<&'a TaskId>,
 }
 
 /// The position of a call in a trace. A task that the call starts in the background is a child of the turn, and the
@@ -59,7 +61,7 @@ impl<'a> CallContext<'a> {
     pub const fn new(runtime: &'a Runtime, call_settings: &'a CallSettings, caller: &'a dyn Caller) -> Self {
         let (tool, background) = (Tool::UNKNOWN, call_settings.background);
         let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
-        let (holder, parent_message, trace) = (None, None, None);
+        let (holder, parent_message, trace, by_task) = (None, None, None, None);
         Self {
             runtime,
             call_settings,
@@ -71,6 +73,7 @@ impl<'a> CallContext<'a> {
             wait_ms,
             parent_message,
             trace,
+            by_task,
         }
     }
 
@@ -185,7 +188,8 @@ impl<'a> CallContext<'a> {
     /// Returns the name of the requester for records.
     #[must_use]
     pub fn requester(&self) -> String {
-        Requester::Session(&self.call_settings.session).to_string()
+        let session = Requester::Session(&self.call_settings.session);
+        self.by_task.map_or_else(|| session.to_string(), |task| format!("task {task} of {session}"))
     }
 
     /// Finds a task of the session by its handle. A prefix of an id is not accepted.

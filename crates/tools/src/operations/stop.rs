@@ -60,7 +60,14 @@ pub(crate) fn stop(call: &StopCall, cx: &CallContext<'_>) -> Result<Vec<StopResu
     }
     let request = KillRequest { by: cx.requester(), signal: call.signal, grace_ms: None };
     let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let kills = cx.runtime.notifications().kill_as_owner(&handles, &cx.call_settings.session, &request)?;
+    let kills = match cx.by_task {
+        None => cx.runtime.notifications().kill_as_owner(&handles, &cx.call_settings.session, &request)?,
+        // The owner gets notifications of these ends.
+        Some(_) => {
+            let ids: Vec<_> = tasks.iter().map(|task| task.id.clone()).collect();
+            cx.runtime.live().kill_all(&ids, &request)
+        }
+    };
     let mut stopped = Vec::new();
     for before in tasks {
         if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id) {

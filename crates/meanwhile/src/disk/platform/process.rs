@@ -100,6 +100,18 @@ fn supervisors_above(pid: u32) -> impl Iterator<Item = u32> {
     ancestors(pid).filter(|(_, line)| ProcStat::name(line) == Some(SUPERVISOR_NAME)).map(|(pid, _)| pid)
 }
 
+/// Returns whether a process is visible and a supervisor.
+pub(crate) fn is_visible_supervisor(pid: u32) -> bool {
+    stat_line(pid).is_some_and(|line| ProcStat::name(&line) == Some(SUPERVISOR_NAME))
+}
+
+/// Returns whether this process sees all processes of the system, as far as users may. One in a process namespace does not.
+pub(crate) fn sees_all_processes() -> bool {
+    /// The kernel's number of the first namespace.
+    const FIRST: &str = "pid:[4026531836]";
+    fs::read_link("/proc/self/ns/pid").is_ok_and(|own| own.as_os_str() == FIRST)
+}
+
 /// What is above this process.
 pub(crate) struct Ancestry {
     /// Whether a supervisor of any home is among its ancestors.

@@ -4,16 +4,19 @@
 //! call continue or fail. If all supervisors are gone, the calls fail. A program that changes the address between the
 //! check and the call, in another thread, evades it.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::ptr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2, readlink};
+use rustix::io::Errno;
 
 use super::apply::{checked, errno};
 
@@ -124,12 +127,13 @@ impl Connects {
             return Some(libc::ENETUNREACH);
         }
         let path = path_of(address)?;
-        // Its working directory and root as links, which are followed as it sees them.
-        let from = if path.is_absolute() { "root" } else { "cwd" };
-        let from = fs::read_link(format!("/proc/{pid}/{from}"));
-        let real = from.and_then(|from| fs::canonicalize(from.join(path.strip_prefix("/").unwrap_or(&path))));
-        // Where nothing is, the call fails by itself.
-        real.is_ok_and(|real| !self.sockets.includes(&real)).then_some(libc::EACCES)
+        match resolve(&path, pid) {
+            Ok(real) => (!self.sockets.includes(&real)).then_some(libc::EACCES),
+            // A link in `/proc`.
+            Err(Errno::XDEV | Errno::LOOP) => Some(libc::EACCES),
+            // What is nowhere for us may be somewhere for the process, which has other descriptors.
+            Err(errno) => Some(errno.raw_os_error()),
+        }
     }
 
     /// Returns whether no process is left under the filter.
@@ -139,6 +143,32 @@ impl Connects {
         let _ = poll(&mut fds, Some(&Timespec::default()));
         fds[0].revents().contains(PollFlags::HUP)
     }
+}
+
+/// Returns the real path of what a process names, followed from its root and working directory. The links of a process to its
+/// files in `/proc` lead elsewhere here, so they are refused, except to its descriptors.
+fn resolve(path: &Path, pid: u32) -> Result<PathBuf, Errno> {
+    const OWN_DESCRIPTORS: &str = "/proc/self/fd";
+    let link = |name: &str| readlink(format!("/proc/{pid}/{name}"), Vec::new()).map(path_from);
+    let root = link("root")?;
+    let below_root = |path: PathBuf| path.strip_prefix(&root).map(Path::to_owned).map_err(|_| Errno::ACCESS);
+    let own = path.strip_prefix(OWN_DESCRIPTORS).map(|rest| (rest, rest.components().next()));
+    let inside = match own {
+        Ok((rest, Some(Component::Normal(number)))) => {
+            let rest = rest.strip_prefix(number).map_err(|_| Errno::ACCESS)?;
+            below_root(link(&format!("fd/{}", number.display()))?.join(rest))?
+        }
+        Ok(_) | Err(_) if path.is_absolute() => path.strip_prefix("/").unwrap_or(path).to_owned(),
+        Ok(_) | Err(_) => below_root(link("cwd")?.join(path))?,
+    };
+    let of_process = OFlags::PATH | OFlags::CLOEXEC;
+    let root = rustix::fs::open(format!("/proc/{pid}/root"), of_process, Mode::empty())?;
+    let found = openat2(root, inside, of_process, Mode::empty(), ResolveFlags::IN_ROOT)?;
+    readlink(format!("/proc/self/fd/{}", found.as_raw_fd()), Vec::new()).map(path_from)
+}
+
+fn path_from(text: CString) -> PathBuf {
+    PathBuf::from(OsString::from_vec(text.into_bytes()))
 }
 
 /// Returns the path in the address of a socket that has one.

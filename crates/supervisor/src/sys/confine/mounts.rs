@@ -39,17 +39,27 @@ pub(super) struct Mounts {
     read_only: Vec<CString>,
     writable_again: Vec<CString>,
     hidden: Vec<CString>,
+    /// The devices that a root can open, apart from terminals, if it may not open all: it could read disks and memory.
+    devices: Option<Vec<CString>>,
     /// The terminals that exist now.
     terminals: Vec<CString>,
 }
 
 const TERMINALS: &CStr = c"/dev/pts";
+/// Opening it makes a terminal.
+const ANY_TERMINAL: &CStr = c"/dev/ptmx";
 
 impl Mounts {
     pub(super) fn new(confinement: &Confinement) -> io::Result<Self> {
+        let is_root = rustix::process::geteuid().is_root();
+        let is_terminal = |path: &CString| [TERMINALS, ANY_TERMINAL].contains(&path.as_c_str());
+        let devices = || -> io::Result<_> {
+            Ok(texts(&confinement.devices)?.into_iter().filter(|path| !is_terminal(path)).collect())
+        };
         Ok(Self {
             writes_all: confinement.writes_all,
-            own_proc: !rustix::process::geteuid().is_root(),
+            own_proc: !is_root,
+            devices: (is_root && !confinement.writes_all).then(devices).transpose()?,
             writable: texts(&confinement.writable)?,
             pinned: texts(&confinement.pinned)?,
             read_only: texts(&confinement.read_only)?,
@@ -68,7 +78,14 @@ impl Mounts {
             for path in &self.pinned {
                 bind(path)?;
             }
-            change(c"/", RECURSIVE, READ_ONLY, 0)?;
+            for path in self.devices.iter().flatten() {
+                bind(path)?;
+            }
+            let no_devices = if self.devices.is_some() { NO_DEVICES } else { 0 };
+            change(c"/", RECURSIVE, READ_ONLY | no_devices, 0)?;
+            for path in self.devices.iter().flatten() {
+                ignoring_absence(change(path, RECURSIVE, 0, NO_DEVICES))?;
+            }
             for path in self.writable.iter().chain(&self.pinned) {
                 make_writable(path)?;
             }
@@ -76,6 +93,9 @@ impl Mounts {
                 let _ = change(c"/proc", 0, 0, READ_ONLY);
             }
             self.cover_terminals()?;
+            if self.devices.is_some() {
+                open_terminals();
+            }
         }
         for path in &self.read_only {
             bind(path)?;
@@ -131,6 +151,13 @@ impl Mounts {
         }
         Ok(())
     }
+}
+
+/// Lets terminals be opened and made again. Without them, terminals cannot be made. The kernel finds them next to the device that
+/// is opened, so that device cannot be mounted on itself.
+fn open_terminals() {
+    let _ = change(TERMINALS, 0, 0, NO_DEVICES);
+    let _ = mount(Some(c"/dev/pts/ptmx"), ANY_TERMINAL, None, libc::MS_BIND, None);
 }
 
 /// Lists the terminals of all programs.

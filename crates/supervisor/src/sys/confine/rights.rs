@@ -12,7 +12,7 @@ const RAW_SOCKETS: u64 = 13;
 /// More than any kernel has.
 const LAST: u64 = 63;
 
-/// No program that is executed can gain privileges.
+/// No program that is executed can gain privileges, and a root loses those that are not kept.
 pub(super) fn give_up(network: NetworkGrant) -> Result<(), i32> {
     // SAFETY: plain numbers; the process and its rights are its own.
     unsafe {
@@ -31,6 +31,29 @@ pub(super) fn give_up(network: NetworkGrant) -> Result<(), i32> {
                 }
             }
         }
-        checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into()).map(drop)
+        checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
+    }
+    inherit_none()
+}
+
+/// The kernel's `__user_cap_header_struct`.
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: i32,
+}
+
+/// Lets a program inherit no rights from this process. It would have them although they are not among those that it can get.
+fn inherit_none() -> Result<(), i32> {
+    const VERSION: u32 = 0x2008_0522;
+    /// The inheritable rights, in each half of the sets.
+    const INHERITABLE: [usize; 2] = [2, 5];
+    let mut header = Header { version: VERSION, pid: 0 };
+    let mut sets = [0_u32; 6];
+    // SAFETY: both structures have the kernel's layout of this version, and are its own.
+    unsafe {
+        checked(libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()))?;
+        INHERITABLE.iter().for_each(|at| sets[*at] = 0);
+        checked(libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr())).map(drop)
     }
 }

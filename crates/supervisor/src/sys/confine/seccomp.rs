@@ -34,9 +34,11 @@ const SET_ID: u32 = 0o6000;
 const CREATES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
 const CHANGE_MODE_AT_2: i64 = 452;
 
-/// Calls that are always refused, with the error: the keys of the user, and opening with a mode that is not visible here.
-const REFUSED: [(i64, i32); 4] = [
+/// Calls that are always refused, with the error: those that do what the filter looks for where it cannot see it, and the keys of
+/// the user. Programs do without them.
+const REFUSED: [(i64, i32); 5] = [
     (libc::SYS_openat2, libc::ENOSYS),
+    (libc::SYS_io_uring_setup, libc::ENOSYS),
     (libc::SYS_keyctl, libc::EPERM),
     (libc::SYS_add_key, libc::EPERM),
     (libc::SYS_request_key, libc::EPERM),
@@ -87,8 +89,9 @@ pub(super) struct Filter {
 impl Filter {
     pub(super) fn new(sockets: Sockets) -> Self {
         let (machine, second) = MACHINE;
-        let foreign = if sockets == Sockets::All { ALLOW } else { refuse(libc::ENOSYS) };
-        let mut filter = vec![load_machine(), jump(IF_EQUAL, machine, 1, 0), done(foreign), load_number()];
+        // The calls of 32-bit programs have other numbers and arguments.
+        let foreign = done(refuse(libc::ENOSYS));
+        let mut filter = vec![load_machine(), jump(IF_EQUAL, machine, 1, 0), foreign, load_number()];
         if let Some(second) = second {
             filter.extend([jump(IF_AT_LEAST, second, 0, 1), done(refuse(libc::ENOSYS))]);
         }
@@ -107,8 +110,6 @@ impl Filter {
             on(call, &[done(refuse(errno))]);
         }
         if sockets != Sockets::All {
-            // It could create sockets.
-            on(libc::SYS_io_uring_setup, &[done(refuse(libc::ENOSYS))]);
             on(libc::SYS_socket, &local_sockets(sockets));
             on(libc::SYS_connect, &[done(ASK)]);
         }
