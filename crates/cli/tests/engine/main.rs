@@ -75,6 +75,7 @@ mod run;
 mod run_input;
 mod run_queue;
 mod run_terminal;
+mod schedule;
 mod session_ends;
 mod sessions;
 mod settings;

@@ -1,10 +1,12 @@
 //! Linux only: `/proc`, pidfds, namespaces. A port to another system replaces these files.
 
+mod alarm_clock;
 mod poll;
 mod ports;
 mod process;
 mod tree;
 
+pub(crate) use alarm_clock::sleep_until;
 pub(crate) use poll::{is_readable_within, poll_within, sleep_until_end, stay_awake_for};
 pub(crate) use ports::{holders_of_port, listening_ports};
 pub use process::random_bytes;
