@@ -5,7 +5,7 @@ use std::fs;
 
 use mw_testkit::{Home, SOON, wait_until};
 
-use crate::fail_points::{FAIL_AT, SUPERVISING, dying, fail_at, recover, sweep};
+use crate::fail_points::{FAIL_AT, SUPERVISING, dying, fail_at, reached, recover, sweep};
 use crate::truth::{reach_all, truth};
 
 /// Steps of the alarm.
@@ -24,10 +24,19 @@ fn runs(home: &Home) -> u64 {
     home.list().iter().filter_map(|task| task["runs"].as_u64()).sum()
 }
 
+/// Waits until a process has died at a step, or nothing is left to do. Only then other commands may start what is due.
+fn until_dead(home: &Home, name: &str, runs: usize) {
+    wait_until(SOON, "a process died, or all runs have ended", || {
+        let is_over = home.tagged().is_empty() || ran(home) >= runs;
+        (is_over || reached(home).iter().any(|reached| reached == name)).then_some(())
+    });
+}
+
 #[test]
 fn a_delayed_task_runs_once() {
     sweep(&[ALARM.as_slice(), &QUEUEING, &SUPERVISING].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "--delay", "200ms", "echo ran >> ran; exit 0"]);
+        until_dead(home, name, 2);
         recover(home);
         truth(home, &["completed"])?;
         let completed = home.list().iter().filter(|task| task["status"] == "completed").count();
@@ -44,6 +53,7 @@ fn a_failed_task_is_retried_and_its_owner_is_notified_once() {
     sweep(&[ALARM.as_slice(), &steps, &SUPERVISING].concat(), |home, name| {
         let args = ["start", "--json", "--retries", "1", "echo ran >> ran; exit 3"];
         let _ = home.command(args).session("s").env(FAIL_AT, fail_at(home, name)).run();
+        until_dead(home, name, 3);
         recover(home);
         truth(home, &["failed"])?;
         if ran(home) as u64 > runs(home) || home.list().iter().any(|task| task["runs"] != 2) {
@@ -64,6 +74,7 @@ fn a_repeated_task_goes_on_until_it_is_killed() {
     let steps = ["alarm-taken", "alarm-started-due", "alarm-noted", "again-decided", "start-spec-written"];
     sweep(&[steps.as_slice(), &SUPERVISING].concat(), |home, name| {
         let _ = dying(home, name, &["start", "--json", "--every", "1s", "echo ran >> ran; exit 3"]);
+        until_dead(home, name, 3);
         recover(home);
         if home.list().is_empty() {
             return Ok(());
@@ -90,11 +101,11 @@ fn a_machine_that_stops_loses_no_due_task() {
     let _ = home.lines_in("runs", 2);
     // Everything that belongs to the home dies at once.
     wait_until(SOON, "every process is dead", || {
-        home.tagged().into_iter().for_each(|pid| home.try_kill_process(pid));
+        home.tagged().into_iter().for_each(|pid| _ = home.try_kill_process(pid));
         home.tagged().is_empty().then_some(())
     });
     wait_until(SOON, "the next command starts what is due", || {
-        home.list();
+        let _ = home.list();
         (ran(&home) == 1).then_some(())
     });
     home.ended(&delayed);

@@ -91,7 +91,7 @@ const TRACE: &str = "trace";
 /// The file with the names of the steps that were reached.
 const REACHED: &str = "reached";
 
-fn reached(home: &Home) -> Vec<String> {
+pub(crate) fn reached(home: &Home) -> Vec<String> {
     let names = std::fs::read_to_string(home.work().join(REACHED)).unwrap_or_default();
     names.lines().map(str::to_owned).collect()
 }

@@ -87,6 +87,7 @@ mod settings_tools;
 mod settle_turn;
 mod setup;
 mod setup_files;
+mod setup_systemd;
 mod spawn;
 mod start;
 mod surfaces;

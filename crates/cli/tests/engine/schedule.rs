@@ -100,7 +100,7 @@ fn the_next_command_replaces_a_killed_alarm_and_starts_what_is_due() {
 #[test]
 fn a_hundred_tasks_that_are_due_at_once_all_start_once() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
-    let at = time_in(3000);
+    let at = time_in(20_000);
     for number in 0..100 {
         let _ = home.start_with(&["--at", &at], &format!("echo {number} >> ran"));
     }
@@ -349,4 +349,43 @@ fn a_rebuilt_database_knows_what_is_queued_and_why() {
     let listed = home.mw(["list"]).ok();
     assert!(listed.contains("(retry 3 of 50)") || home.status(&retried)["runs"] != 4, "{listed}");
     assert!(contract::count(&home.status(&retried)["runs"]) >= 4);
+}
+
+#[test]
+fn doctor_says_whether_a_process_sleeps_until_the_next_task_is_due() {
+    let home = home();
+    let check = || {
+        let report = home.mw(["doctor", "--json"]).exits(0).json();
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "alarm")
+    };
+    let done = home.start("true");
+    let _ = home.ended(&done);
+    assert_eq!(check(), None, "nothing is due later");
+    let _ = home.start_with(&["--delay", "2h"], "true");
+    let alarm = alarm(&home);
+    let found = check().unwrap();
+    assert_eq!(found["verdict"], "ok", "{found}");
+    kill(alarm);
+    let found = check().unwrap();
+    assert_eq!(found["verdict"], "warning", "{found}");
+    assert!(found["next"].as_str().unwrap().contains("mw list"), "{found}");
+    assert!(alarms(&home).is_empty(), "doctor changes nothing");
+}
+
+#[test]
+fn a_run_is_not_started_next_to_processes_of_the_last_one() {
+    let home = home();
+    let script = format!("{}\necho run >> runs; exit 1", children::leave_setsid("kid"));
+    let id = home.start_with(&["--every", "1h"], &script);
+    home.until_status(&id, "pending");
+    let refusal = home.mw(["queue", "start", "--json", &id]).exits(6).json();
+    assert!(refusal["error"]["message"].as_str().unwrap().contains("its last run"), "{refusal}");
+    assert!(processes::kill_if(home.pid_in("kid"), Signal::KILL, |_| true));
+    wait_until(SOON, "it can be started", || {
+        (home.mw(["queue", "start", "--json", &id]).code == Some(0)).then_some(())
+    });
+    let _ = home.lines_in("runs", 2);
+    let _ = home.mw(["kill", &id]).exits(0);
+    home.wait_until_empty(SOON);
 }

@@ -32,9 +32,10 @@ pub(crate) struct Alarm {
 }
 
 /// Whether a home has an alarm, as other processes see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AlarmState {
     /// No process sleeps.
+    #[default]
     Off,
     /// A process sleeps until this time.
     Until(Timestamp),

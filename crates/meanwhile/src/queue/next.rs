@@ -235,7 +235,7 @@ impl Queue<'_> {
 
     /// Returns whether a queued task has a supervisor: processes of its last run are still alive, or it is just about to exit.
     /// Until then the files in the task's directory belong to that run.
-    pub(super) fn awaits_last_run(&self, task: &Task) -> Result<bool> {
+    pub(crate) fn awaits_last_run(&self, task: &Task) -> Result<bool> {
         Ok(task.state.run() > 1 && self.base.home.task(&task.id).is_supervised()?)
     }
 
