@@ -1,12 +1,14 @@
-//! Which hosts are installed, and whether this `mw` is set up in them.
+//! What `mw setup` sets up: which hosts are installed, whether this `mw` is set up in them, and the timer of systemd.
 
 use std::env;
 use std::path::PathBuf;
 
-use mw_agents::hosts::{AgentHost, SetupScope, Surroundings, hosts_with_setup, lasting_path};
+use mw_agents::hosts::{
+    AgentHost, FileChange, RequestedChange, SetupScope, Surroundings, hosts_with_setup, lasting_path,
+};
 
 use crate::error::CommandError;
-use crate::programs;
+use crate::{programs, systemd};
 
 /// Where and with which program hosts are set up.
 pub(crate) struct HostPlace {
@@ -39,6 +41,67 @@ impl HostPlace {
     pub(crate) fn around(&self) -> Surroundings<'_> {
         Surroundings { variable: &|name| env::var_os(name), project: &self.project, program: &self.program }
     }
+}
+
+/// The argument for the user's systemd.
+pub(crate) const SYSTEMD: &str = "systemd";
+
+/// What is set up.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject {
+    Host(&'static AgentHost),
+    Systemd,
+}
+
+impl Subject {
+    pub(crate) const fn id(self) -> &'static str {
+        match self {
+            Self::Host(host) => host.id,
+            Self::Systemd => SYSTEMD,
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Host(host) => host.title,
+            Self::Systemd => SYSTEMD,
+        }
+    }
+
+    pub(crate) const fn next(self) -> &'static str {
+        match self {
+            Self::Host(host) => host.next,
+            Self::Systemd => "loginctl enable-linger keeps it running while you are not logged in",
+        }
+    }
+
+    pub(crate) fn plan(
+        self,
+        change: RequestedChange,
+        place: &HostPlace,
+    ) -> Result<Vec<FileChange>, CommandError> {
+        match self {
+            Self::Host(host) => Ok(host.plan(change, place.scope(), &place.around())?),
+            Self::Systemd => systemd::plan(change, &place.program, named_home()?.as_deref()),
+        }
+    }
+
+    pub(crate) fn snippets(self, place: &HostPlace) -> Result<Vec<(PathBuf, String)>, CommandError> {
+        match self {
+            Self::Host(host) => Ok(host.snippets(place.scope(), &place.around())?),
+            Self::Systemd => systemd::snippets(&place.program, named_home()?.as_deref()),
+        }
+    }
+}
+
+/// Returns the home that the environment names, which the timer has to know, too.
+fn named_home() -> Result<Option<String>, CommandError> {
+    let Some(home) = env::var_os("MEANWHILE_HOME").filter(|home| !home.is_empty()) else { return Ok(None) };
+    let home = std::path::absolute(home)?.into_os_string().into_string();
+    home.map(Some).map_err(|home| {
+        let message = format!("{} is not UTF-8", home.to_string_lossy());
+        CommandError::usage(message, "set MEANWHILE_HOME to a path that is valid UTF-8")
+    })
 }
 
 /// The state of a host.

@@ -27,6 +27,7 @@ mod otel;
 mod panics;
 mod programs;
 mod render;
+mod systemd;
 
 pub use direct::mw;
 pub use entry::{engine, surfaces};

@@ -128,7 +128,7 @@ mod model {
             Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
         ];
         bencher.counter(ItemsCount::new(life.len())).bench(|| {
-            let begin = TaskState::Pending { run: 1, origin: RunOrigin::First };
+            let begin = TaskState::Pending { run: 1, origin: RunOrigin::First, not_before: None };
             black_box(&life).iter().try_fold(begin, |state, event| next_state(&state, event))
         });
     }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 
 /// Every named step of the library, in the order in which a task passes them.
-pub const FAIL_POINTS: [&str; 28] = [
+pub const FAIL_POINTS: [&str; 33] = [
     "start-directory-made",
     "start-spec-written",
     "queue-committed",
@@ -18,8 +18,13 @@ pub const FAIL_POINTS: [&str; 28] = [
     "arrivals-committed",
     "settle-begun",
     "change-committed",
+    "again-decided",
     "settle-marked",
     "settle-released",
+    "alarm-taken",
+    "alarm-started-due",
+    "alarm-noted",
+    "alarm-released",
     "kill-claimed",
     "kill-sent",
     "adopt-recorded",

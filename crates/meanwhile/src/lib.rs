@@ -137,6 +137,7 @@ mod clock;
 mod confine;
 mod database;
 mod disk;
+mod due;
 #[doc(hidden)]
 pub mod engine;
 pub mod error;
@@ -177,7 +178,7 @@ pub use mw_model::wire::KillReceipt;
 pub use mw_model::{MessageTurn, Notice, Place, ReadyWhen, Status, TaskId};
 pub use request::IfRunning;
 pub use settings::Settings;
-pub use task::{AgentView, Scope, Task, TaskConfinement, TaskLimits};
+pub use task::{AgentView, LastRun, Scope, Task, TaskConfinement, TaskLimits};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

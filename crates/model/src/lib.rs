@@ -49,6 +49,10 @@ pub use task::progress::{PROGRESS_FD, Progress};
 pub use task::ready::ReadyWhen;
 pub use task::requester::Requester;
 pub use task::resource_limits::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, TreeSample};
+pub use task::schedule::{
+    AfterRun, Due, EndedRun, FIRST_RETRY_MS, LONGEST_RETRY_MS, Repeat, RestartPolicy, RestartWhen,
+    SHORTEST_INTERVAL_MS, STEADY_RUN_MS, Schedule, is_due, next_interval,
+};
 pub use task::spec::{
     CommandSpec, DEFAULT_SESSION, DEFAULT_SHELL, EnvVar, Io, LONGEST_SESSION_NAME, Lifetime, QueueLimits,
     SPEC_VERSION, SessionBond, SlotGroup, TaskSpec, is_session_name,

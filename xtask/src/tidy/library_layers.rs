@@ -7,7 +7,7 @@ use crate::source::Source;
 const LIBRARY: &str = "crates/meanwhile/src/";
 
 /// The modules of the library from bottom to top. Each may use only those before it.
-const LAYERS: [&str; 31] = [
+const LAYERS: [&str; 32] = [
     "error",
     "clock",
     "fail_point",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 31] = [
     "task",
     "request",
     "span",
+    "due",
     "disk",
     "supervisor",
     "database",
@@ -44,7 +45,7 @@ const LAYERS: [&str; 31] = [
 const DISK: &str = "disk";
 
 /// The modules of `disk/` from bottom to top.
-const DISK_LAYERS: [&str; 14] = [
+const DISK_LAYERS: [&str; 15] = [
     "names",
     "optional_file",
     "replace_file",
@@ -58,6 +59,7 @@ const DISK_LAYERS: [&str; 14] = [
     "log_names",
     "settle_turn",
     "wake_up",
+    "alarm",
     "store",
 ];
 

@@ -5,6 +5,7 @@ pub(crate) mod confine;
 pub(crate) mod environment;
 pub(crate) mod quick;
 pub(crate) mod resources;
+pub(crate) mod schedule;
 pub(crate) mod screen;
 pub(crate) mod task;
 pub(crate) mod values;

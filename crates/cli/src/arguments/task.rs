@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meanwhile::engine::model::{
-    CommandSpec, Dependency, EndWanted, Io, Lifetime, Place, RawText, ReadyWhen, Resources, SlotGroup,
-    TaskKind, parse_duration_ms, parse_size,
+    CommandSpec, Dependency, EndWanted, Io, Lifetime, Place, RawText, ReadyWhen, Resources, Schedule,
+    SlotGroup, TaskKind, parse_duration_ms, parse_size,
 };
 use meanwhile::engine::{Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use meanwhile::settings::AtCapacity;
@@ -266,11 +266,13 @@ impl TaskArguments {
         context: &Context,
         runtime: &Runtime,
         tool: &str,
+        schedule: Schedule,
     ) -> Result<Started, CommandError> {
         let added = added_variables(&self.env);
         let after = self.dependencies(context, runtime)?;
         let wants_slot = self.at_capacity.is_some() || self.group.is_some();
         let mut request = self.request(&context.config, &context.owner(), after)?;
+        request.schedule = schedule;
         request.foreground = tool == RUN;
         request.uncounted = tool == RUN && !wants_slot;
         request.approval = context.pass_start(runtime, &mut request, &added, tool)?;

@@ -128,7 +128,13 @@ impl Arguments {
         if self.follow {
             return self.follow(context, &runtime);
         }
-        let reply = self.read(context, &runtime, self.id(), &self.request())?;
+        let mut reply = self.read(context, &runtime, self.id(), &self.request())?;
+        if reply.end == 0
+            && let Some(last) = self.last_run(&runtime.tasks().task(self.id(), &context.scope())?)
+        {
+            self.run = Some(last);
+            reply = self.read(context, &runtime, self.id(), &self.request())?;
+        }
         if context.json {
             render::json(&self.json(&reply))?;
         } else {
@@ -138,6 +144,12 @@ impl Arguments {
             }
         }
         Ok(0)
+    }
+
+    /// Returns the last run of a task that waits for its next one, or was ended while it did.
+    fn last_run(&self, task: &Task) -> Option<u32> {
+        let is_between = task.runs > 1 && task.may_run_again() && task.started_at.is_none();
+        (is_between && self.run.is_none() && !self.new && self.offset.is_none()).then(|| task.runs - 1)
     }
 
     fn id(&self) -> &str {

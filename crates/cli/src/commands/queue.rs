@@ -10,7 +10,7 @@ use meanwhile::engine::model::{CommandSpec, RawText, one_line};
 use meanwhile::engine::{Clock, MoveTo, QueueReason, Runtime, SystemClock};
 use meanwhile::model::Status;
 use meanwhile::{Task, TaskFilter};
-use mw_desk::text::{ago, columns, count, shortened};
+use mw_desk::text::{ago, at_time, columns, count, shortened};
 use serde_json::json;
 
 use crate::context::Context;
@@ -163,6 +163,8 @@ fn in_json((task, reason): (&Task, &QueueReason)) -> Result<serde_json::Value, s
 fn in_words(reason: &QueueReason) -> String {
     match reason {
         QueueReason::Tasks(names) => format!("after {names}"),
+        QueueReason::NotBefore(at) => format!("its time, {}", at_time(*at, SystemClock.now())),
+        QueueReason::LastRun => "processes of its last run".to_owned(),
         QueueReason::NoHolder => "its session has no host".to_owned(),
         QueueReason::SessionLimit(most) => {
             format!("limit of its session: {}", count(*most as usize, "task", "tasks"))

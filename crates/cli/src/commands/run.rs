@@ -7,7 +7,7 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use meanwhile::engine::model::{Io, TaskId, parse_duration_ms};
+use meanwhile::engine::model::{Io, Schedule, TaskId, parse_duration_ms};
 use meanwhile::engine::{KillRequest, ReadFrom, ReadRequest, Runtime, StreamChoice};
 use meanwhile::model::signal::SIGKILL;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -49,7 +49,7 @@ impl Arguments {
         let input = self.input(context);
         let io = self.task.io();
         let stays_open = matches!(io, Io::Pty { .. }) || (io == Io::Stdin && input != Input::Pipe);
-        let task = self.task.start(context, &runtime, RUN)?.task;
+        let task = self.task.start(context, &runtime, RUN, Schedule::default())?.task;
         if !context.json {
             explain_queue(context, &runtime, &task);
         }

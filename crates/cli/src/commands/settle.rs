@@ -1,5 +1,5 @@
 //! `mw settle`: records the end of a task and starts the next one. A supervisor executes it at its end, and with
-//! `--ready` next to a task that is not ready yet.
+//! `--ready` next to a task that is not ready yet. With `--alarm` it is the process that sleeps until the next task is due.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// Check whether the task is ready instead, and tell its supervisor
     #[arg(long, requires = "id")]
     ready: bool,
+    /// Start tasks when they are due, until none is due later
+    #[arg(long, conflicts_with_all = ["ready", "id"])]
+    alarm: bool,
     /// The task [default: all tasks]
     id: Option<String>,
 }
@@ -37,12 +40,18 @@ impl Arguments {
         let arguments = QuickArguments::parse(words, &COMMON)?;
         let home = arguments.all("home").next().map(PathBuf::from)?;
         let [id] = <[String; 1]>::try_from(arguments.texts()?).ok()?;
-        Some((arguments.json(), Self { home, ready: false, id: Some(id) }))
+        Some((arguments.json(), Self { home, ready: false, alarm: false, id: Some(id) }))
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let id = self.task()?;
         let runtime = self.runtime(context)?;
+        if self.alarm {
+            // A signal to the process group of the command that started this process does not end it.
+            let _ = rustix::process::setsid();
+            runtime.settler().keep_alarm()?;
+            return Ok(0);
+        }
         match id.as_ref().filter(|_| self.ready) {
             Some(id) => runtime.live().watch_readiness(id)?,
             None => {

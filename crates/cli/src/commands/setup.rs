@@ -1,24 +1,24 @@
-//! `mw setup`: adds meanwhile to the settings of a host, or removes it.
+//! `mw setup`: adds meanwhile to the settings of a host, or to the user's systemd, or removes it.
 
 use std::env;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::Args;
-use mw_agents::hosts::{AgentHost, FileChange, RequestedChange, SetupError, SetupScope, hosts_with_setup};
+use mw_agents::hosts::{FileChange, RequestedChange, SetupError, SetupScope, hosts_with_setup};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
-use crate::hosts::{HostPlace, host_states};
-use crate::render;
+use crate::hosts::{HostPlace, SYSTEMD, Subject, host_states};
+use crate::{render, systemd};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The host; without one, list all hosts
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(hosts_with_setup().map(|host| host.id)))]
+    /// The host, or systemd for a timer that starts due tasks; without one, list all hosts
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(hosts_with_setup().map(|host| host.id).chain([SYSTEMD])))]
     host: Option<String>,
     /// Change the files of the project in the current directory instead of the user's files
     #[arg(long)]
@@ -56,28 +56,36 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let scope = if self.project { SetupScope::Project } else { SetupScope::User };
         let place = HostPlace::find(scope)?;
-        let Some(host) = hosts_with_setup().find(|host| self.host.as_deref() == Some(host.id)) else {
-            return list(context, &place);
+        let subject = match self.host.as_deref() {
+            Some(SYSTEMD) if self.project => {
+                let hint = "leave out --project";
+                return Err(CommandError::usage("a project has no systemd of its own", hint));
+            }
+            Some(SYSTEMD) => Subject::Systemd,
+            id => match hosts_with_setup().find(|host| id == Some(host.id)) {
+                Some(host) => Subject::Host(host),
+                None => return list(context, &place),
+            },
         };
         if self.print {
-            return print(context, host, &place);
+            return print(context, subject, &place);
         }
         let change = if self.remove { RequestedChange::Remove } else { RequestedChange::SetUp };
-        let changes = host.plan(change, scope, &place.around())?;
+        let changes = subject.plan(change, &place)?;
         let needed: Vec<_> = changes.iter().filter(|change| change.is_needed()).collect();
         if needed.is_empty() {
-            return nothing_to_do(context, host, change, &changes);
+            return nothing_to_do(context, subject, change, &changes);
         }
         if !context.json {
             for change in &needed {
                 render::out(&shown(change, context.colour()))?;
             }
         }
-        let confirmed = self.yes || (!context.json && ask(host, change)?);
+        let confirmed = self.yes || (!context.json && ask(subject, change)?);
         if confirmed {
-            apply(&needed)?;
+            apply(subject, change, &needed)?;
         }
-        report(context, host, change, &changes, confirmed)
+        report(context, subject, change, &changes, confirmed)
     }
 }
 
@@ -111,16 +119,19 @@ fn list(context: &Context, place: &HostPlace) -> CommandResult {
         };
         text.push_str(&format!("{:<13}{found:<13}{set_up:<11}{file}\n", state.host.id));
     }
-    render::out(&(text + "mw setup HOST shows the change and asks before it applies it.\n"))?;
+    render::out(
+        &(text
+            + "mw setup HOST shows the change and asks before it applies it. mw setup systemd adds a timer that starts due tasks.\n"),
+    )?;
     Ok(0)
 }
 
-fn print(context: &Context, host: &AgentHost, place: &HostPlace) -> CommandResult {
-    let snippets = host.snippets(place.scope(), &place.around())?;
+fn print(context: &Context, subject: Subject, place: &HostPlace) -> CommandResult {
+    let snippets = subject.snippets(place)?;
     if context.json {
         let all =
             snippets.iter().map(|(path, text)| json!({"path": path.display().to_string(), "text": text}));
-        render::json(&json!({"host": host.id, "snippets": all.collect::<Vec<_>>()}))?;
+        render::json(&json!({"host": subject.id(), "snippets": all.collect::<Vec<_>>()}))?;
         return Ok(0);
     }
     for (path, text) in snippets {
@@ -133,23 +144,38 @@ fn print(context: &Context, host: &AgentHost, place: &HostPlace) -> CommandResul
 
 fn nothing_to_do(
     context: &Context,
-    host: &AgentHost,
+    subject: Subject,
     change: RequestedChange,
     changes: &[FileChange],
 ) -> CommandResult {
+    if let (Subject::Systemd, RequestedChange::SetUp) = (subject, change) {
+        // The timer may have been stopped, or systemd may not have run before.
+        systemd::apply(change)?;
+    }
     if context.json {
-        return report(context, host, change, changes, true);
+        return report(context, subject, change, changes, true);
     }
     match change {
-        RequestedChange::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
+        RequestedChange::SetUp => render::out(&format!("{} is already set up.\n", subject.title()))?,
         RequestedChange::Remove => {
-            render::out(&format!("{} is not set up; nothing to remove.\n", host.title))?;
+            render::out(&format!("{} is not set up; nothing to remove.\n", subject.title()))?;
         }
     }
     Ok(0)
 }
 
-fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
+fn apply(subject: Subject, change: RequestedChange, changes: &[&FileChange]) -> Result<(), CommandError> {
+    if let (Subject::Systemd, RequestedChange::Remove) = (subject, change) {
+        systemd::stop()?;
+    }
+    write(changes)?;
+    match subject {
+        Subject::Host(_) => Ok(()),
+        Subject::Systemd => systemd::apply(change),
+    }
+}
+
+fn write(changes: &[&FileChange]) -> Result<(), CommandError> {
     for (done, change) in changes.iter().enumerate() {
         change.apply().map_err(|error| {
             let mut error = CommandError::from(error);
@@ -165,7 +191,7 @@ fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
 }
 
 /// Asks at the terminal; without a terminal the answer is no.
-fn ask(host: &AgentHost, change: RequestedChange) -> Result<bool, CommandError> {
+fn ask(subject: Subject, change: RequestedChange) -> Result<bool, CommandError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
     }
@@ -173,7 +199,7 @@ fn ask(host: &AgentHost, change: RequestedChange) -> Result<bool, CommandError> 
         RequestedChange::SetUp => "Set up",
         RequestedChange::Remove => "Remove meanwhile from",
     };
-    render::out(&format!("{what} {}? [y/N] ", host.title))?;
+    render::out(&format!("{what} {}? [y/N] ", subject.title()))?;
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -181,7 +207,7 @@ fn ask(host: &AgentHost, change: RequestedChange) -> Result<bool, CommandError> 
 
 fn report(
     context: &Context,
-    host: &AgentHost,
+    subject: Subject,
     change: RequestedChange,
     changes: &[FileChange],
     confirmed: bool,
@@ -198,13 +224,13 @@ fn report(
         let files: Vec<_> = changes.iter().map(|change| {
             json!({"path": change.path.display().to_string(), "changed": change.is_needed() && confirmed, "diff": diff(change)})
         }).collect();
-        render::json(&json!({"host": host.id, "status": status, "files": files}))?;
+        render::json(&json!({"host": subject.id(), "status": status, "files": files}))?;
     } else {
         match (confirmed, change) {
             (true, RequestedChange::SetUp) => {
-                render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?;
+                render::out(&format!("{} is set up. Next: {}.\n", subject.title(), subject.next()))?;
             }
-            (true, RequestedChange::Remove) => render::out(&format!("{} is restored.\n", host.title))?,
+            (true, RequestedChange::Remove) => render::out(&format!("{} is restored.\n", subject.title()))?,
             (false, _) => {
                 render::note("nothing was changed; use --yes to apply the change without confirmation");
             }

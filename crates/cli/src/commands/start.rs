@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::engine::model::DEFAULT_SESSION;
-use meanwhile::engine::{DirectStart, Directories, Started, SystemClock};
+use meanwhile::engine::{Clock, DirectStart, Directories, Started, SystemClock};
 use mw_tools::task_calls::TaskCall;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
+use crate::arguments::schedule::ScheduleArguments;
 use crate::arguments::task::{COMMON_LISTS, COMMON_VALUES, TaskArguments};
 use crate::config::Config;
 use crate::context::Context;
@@ -23,6 +24,8 @@ pub(crate) struct Arguments {
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
     #[command(flatten)]
+    schedule: ScheduleArguments,
+    #[command(flatten)]
     task: TaskArguments,
 }
 
@@ -34,7 +37,10 @@ impl Arguments {
         let arguments = QuickArguments::parse(words, &COMMON)?;
         let (json, quiet) = (arguments.json(), arguments.flag("quiet"));
         // clap refuses both.
-        (!json || !quiet).then_some((json, Self { quiet, task: TaskArguments::quick(&arguments)? }))
+        (!json || !quiet).then_some((
+            json,
+            Self { quiet, schedule: ScheduleArguments::default(), task: TaskArguments::quick(&arguments)? },
+        ))
     }
 
     /// Starts the task without the engine; `None` if that is not possible, in which case nothing was changed.
@@ -63,12 +69,13 @@ impl Arguments {
 
     /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
     pub(crate) fn as_call(&self) -> Option<TaskCall> {
-        self.task.as_call()
+        if self.schedule == ScheduleArguments::default() { self.task.as_call() } else { None }
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
-        let started = self.task.start(context, &runtime, "start")?;
+        let schedule = self.schedule.schedule(SystemClock.now())?;
+        let started = self.task.start(context, &runtime, "start", schedule)?;
         let shown = show(&started, context.json, self.quiet);
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use meanwhile::engine::Inspection;
-use mw_desk::text::{bytes, count};
+use meanwhile::engine::model::Timestamp;
+use meanwhile::engine::{AlarmState, Clock, Inspection, SystemClock};
+use mw_desk::text::{at_time, bytes, count};
 use rustix::fs::{Access, StatVfsMountFlags};
 
 use super::Check;
@@ -159,7 +160,26 @@ fn content(found: &Inspection) -> Vec<Check> {
     } else if found.schema.is_some() {
         checks.push(Check::ok("tasks", "none lost, none without a supervisor"));
     }
+    checks.extend(alarm(found, SystemClock.now()));
     checks
+}
+
+/// Checks that a process starts the next task that is due.
+fn alarm(found: &Inspection, now: Timestamp) -> Option<Check> {
+    let due = found.due?;
+    let next = if due > now {
+        format!("the next task is due {}", at_time(due, now))
+    } else {
+        "a task is due".into()
+    };
+    Some(match found.alarm {
+        AlarmState::Until(_) => Check::ok("alarm", format!("{next}, and a process sleeps until then")),
+        AlarmState::Off => {
+            let hint = "any command such as mw list starts what is due, and the process that sleeps until then; mw setup systemd \
+                        does so after a reboot";
+            Check::warning("alarm", format!("{next}, and no process sleeps until then"), hint)
+        }
+    })
 }
 
 #[cfg(test)]

@@ -206,7 +206,8 @@ Examples:
   mw setup                                list the hosts
   mw setup claude-code
   mw setup cursor --project --print
-  mw setup claude-code --remove";
+  mw setup claude-code --remove
+  mw setup systemd                        start due tasks after a reboot, too";
 const HOOK: &str = "\
 Examples:
   mw hook claude-code                     called by the hooks that mw setup adds";

@@ -156,7 +156,10 @@ pub(crate) fn started(started: &Started, colour: bool) -> String {
         (true, _, _) => format!("{id} is already {}", task.status.word()),
         (false, Status::Pending, _) => {
             let words = state_words(task);
-            format!("queued {id}{}", words.strip_prefix("queued").unwrap_or_default())
+            match words.strip_prefix("queued") {
+                Some(place) => format!("queued {id}{place}"),
+                None => format!("queued {id}, {words}"),
+            }
         }
         (false, _, _) => format!("started {id}, pid {}", task.pid.unwrap_or(0)),
     };

@@ -418,3 +418,23 @@ fn no_hint_offers_output_that_was_dropped() {
         assert!(!said.contains("--offset 0"), "{more:?}: {said}");
     }
 }
+
+/// The retry is decided when its time is recorded, so it must not be lost, nor run twice.
+#[test]
+fn a_retry_that_is_decided_on_a_full_disk_follows_when_there_is_room() {
+    let home = small();
+    let script = format!("echo before; echo run >> runs; {}; exit 5", children::gate("a"));
+    let id = home.start_with(&["--retries", "1"], &script);
+    home.until_logged(&id, "before");
+    let ballast = fill(&home);
+    home.open("a");
+    wait_until(SOON, "the first run has ended", || {
+        let task = home.mw(["status", "--json", &id]).json();
+        (task["status"] != "running").then_some(())
+    });
+    fs::remove_file(&ballast).unwrap();
+    let task = home.ended(&id);
+    assert_eq!((&task["status"], &task["runs"]), (&"failed".into(), &2.into()), "{task}");
+    assert_eq!(home.lines_in("runs", 2), "run\nrun\n");
+    home.wait_until_empty(SOON);
+}

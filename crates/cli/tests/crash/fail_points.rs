@@ -14,7 +14,7 @@ use crate::home;
 use crate::slow_disk::missing_in;
 use crate::truth::{none_pending, reach_all, truth};
 
-const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+pub(crate) const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
 /// After this many failed steps the test stops.
 const ENOUGH: usize = 4;
 
@@ -46,7 +46,7 @@ const RESTARTING: [&str; 7] = [
     "restart-file-archived",
 ];
 /// Steps of a supervisor whose guardian takes over.
-const SUPERVISING: [&str; 7] = [
+pub(crate) const SUPERVISING: [&str; 7] = [
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
@@ -58,7 +58,7 @@ const SUPERVISING: [&str; 7] = [
 
 /// Runs the work for every fail point that it passes, and for those given, in a separate home each, and reports all
 /// failures. At the given steps a process must have died.
-fn sweep(reaches: &[&str], work: impl Fn(&Home, &str) -> Result<(), String>) {
+pub(crate) fn sweep(reaches: &[&str], work: impl Fn(&Home, &str) -> Result<(), String>) {
     let known = names();
     for name in reaches {
         assert!(known.iter().any(|known| known == name), "{name} is not a fail point");
@@ -91,24 +91,24 @@ const TRACE: &str = "trace";
 /// The file with the names of the steps that were reached.
 const REACHED: &str = "reached";
 
-fn reached(home: &Home) -> Vec<String> {
+pub(crate) fn reached(home: &Home) -> Vec<String> {
     let names = std::fs::read_to_string(home.work().join(REACHED)).unwrap_or_default();
     names.lines().map(str::to_owned).collect()
 }
 
 /// Returns the value of the variable that kills at a step and notes that it was reached.
-fn fail_at(home: &Home, name: &str) -> String {
+pub(crate) fn fail_at(home: &Home, name: &str) -> String {
     format!("{name}@{}", home.work().join(REACHED).display())
 }
 
 /// Runs `mw` with the fail point set; it may die, refuse or succeed.
-fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
+pub(crate) fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
     home.command(args).env(FAIL_AT, fail_at(home, name)).run()
 }
 
 /// Runs the one further command. A supervisor that waits for its start message holds the slot until it has
 /// noticed that the sender is gone; on a busy machine that takes a while.
-fn recover(home: &Home) {
+pub(crate) fn recover(home: &Home) {
     let written = || {
         let tasks = std::fs::read_dir(home.state().join("tasks")).into_iter().flatten().flatten();
         tasks.filter(|task| task.path().join("spec.json").exists()).count()

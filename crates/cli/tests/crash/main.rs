@@ -8,6 +8,7 @@ mod arrivals;
 mod client;
 mod damaged_database;
 mod disk;
+mod due;
 mod fail_points;
 mod guarded;
 mod heavy_output;

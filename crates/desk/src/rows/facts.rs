@@ -5,6 +5,7 @@ use meanwhile::engine::{DeliveryState, TaskNotice};
 use meanwhile::model::{Progress, Status, Timestamp};
 use meanwhile::{Task, TaskConfinement};
 
+use super::schedule::{repeat_words, restart_words};
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
 
@@ -32,6 +33,14 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     add("waiting", waiting_for(task));
     let after = task.after.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     add("after", (!after.is_empty()).then_some(after));
+    add("starts", task.not_before.map(moment));
+    let last_run = task.last_run.as_ref();
+    add(
+        "last run",
+        last_run.map(|last| format!("run {}: {} at {}", last.run, last.cause, moment(last.ended_at))),
+    );
+    add("repeat", task.repeat.as_ref().map(|repeat| repeat_words(&repeat.due)));
+    add("restart", task.restart.map(restart_words));
     add("about", task.description.clone());
     add("command", task.name.as_ref().map(|_| task.command.clone()));
     add("shell", task.shell.clone());

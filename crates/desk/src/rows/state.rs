@@ -2,7 +2,10 @@
 
 use meanwhile::Task;
 use meanwhile::engine::model::short_handle;
+use meanwhile::engine::{Clock, SystemClock};
 use meanwhile::model::{Status, Timestamp};
+
+use super::schedule::next_start;
 
 /// Returns the time at which a task last ended or started. For a queued task this is the time of its request.
 #[must_use]
@@ -68,6 +71,7 @@ pub fn state_words(task: &Task) -> String {
     let percent = task.progress.as_ref().and_then(|progress| progress.percent);
     let ready = if task.ready.is_some() { " (ready)" } else { "" };
     match (task.status, &task.cause, percent) {
+        (Status::Pending, _, _) if let Some(start) = next_start(task, SystemClock.now()) => start,
         (Status::Pending, _, _) => match (&task.waiting_for, task.queue_position) {
             (Some(others), _) => format!("queued, after {others}"),
             (None, Some(place)) => format!("queued, position {place}"),

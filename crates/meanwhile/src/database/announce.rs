@@ -5,9 +5,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 
-use mw_model::DEFAULT_SHELL;
+use mw_model::{DEFAULT_SHELL, Timestamp};
 
 use super::stores::Database;
+use crate::disk::alarm::{self, AlarmState};
 use crate::disk::wake_up;
 
 impl Database {
@@ -23,10 +24,29 @@ impl Database {
 
     /// Starts `mw settle` as a detached process. The caller need not wait for it.
     pub(crate) fn spawn_settle(&self) -> io::Result<()> {
+        self.spawn_detached(&[])
+    }
+
+    /// Makes sure that a process sleeps until the time at which the next task is due, and starts it then; without such a task, that
+    /// none does. Best effort: the next change of the queue does it again.
+    pub(crate) fn set_alarm(&self, due: Option<Timestamp>) {
+        match (alarm::state(&self.home), due) {
+            (AlarmState::Off, Some(_)) => _ = self.spawn_detached(&["--alarm"]),
+            (AlarmState::Until(until), Some(due)) if until > due && due > self.clock.now() => {
+                alarm::ring(&self.home);
+            }
+            (AlarmState::Until(_), None) => alarm::ring(&self.home),
+            (AlarmState::Off, None) | (AlarmState::Until(_), Some(_)) => {}
+        }
+    }
+
+    fn spawn_detached(&self, options: &[&str]) -> io::Result<()> {
         let words = self.settings.executables.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new(DEFAULT_SHELL)
             .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
             .args(words)
+            .args(options)
+            .current_dir(self.home.root())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,11 +1,15 @@
-//! Applies an event to a task and enters what follows from it, in one transaction: spans and notifications.
+//! Applies an event to a task and enters what follows from it, in one transaction: spans, notifications, and another run.
 
 use mw_model::wire::ExitRecord;
-use mw_model::{DEFAULT_SESSION, Event, NoticeKind, RunOrigin, TaskState, Timestamp};
+use mw_model::{
+    AfterRun, DEFAULT_SESSION, EndedRun, Event, NoticeKind, RunOrigin, Schedule, Status, TaskState, Timestamp,
+};
 
 use super::stores::Database;
 use crate::disk::session_dir::agent_sessions::kept_agent;
 use crate::disk::store::{BatchCounts, Change, StoreError, Transaction};
+use crate::due::next_due;
+use crate::fail_point::fail_point;
 use crate::span;
 use crate::task::Task;
 
@@ -23,16 +27,59 @@ impl Database {
         change: Change,
     ) -> Result<(), StoreError> {
         transaction.apply_event(task, event, at, change)?;
+        let after = self.after_run(task);
         if let Some(trace) = &task.trace
             && let Some(span) = span::ended_by(task, trace, event)
         {
             transaction.enter_span(&span, trace)?;
         }
-        let ends_batch = self.settings.batch_notices && matches!(event, Event::Ended { .. });
-        let batch = task.batch_id.as_deref().filter(|_| ends_batch);
+        let is_over = matches!(event, Event::Ended { .. }) && after == AfterRun::Over;
+        let batch = task.batch_id.as_deref().filter(|_| is_over && self.settings.batch_notices);
         let count = |batch| Ok::<_, StoreError>((batch, transaction.batch_counts(&task.session, batch)?));
-        due(&task.session, event, batch.map(count).transpose()?)
-            .try_for_each(|news| transaction.enter_notice(task, &news, at))
+        if !matches!(event, Event::Ended { .. }) || is_told(task, task.status, after) {
+            due(&task.session, event, batch.map(count).transpose()?)
+                .try_for_each(|news| transaction.enter_notice(task, &news, at))?;
+        }
+        match (event, after) {
+            (Event::Ended { .. }, AfterRun::Again { origin, not_before }) => {
+                let again = Event::Requeued { origin, not_before: Some(not_before) };
+                transaction.apply_event(task, &again, at, Change::default())?;
+                fail_point("again-decided");
+                // If the disk is full, the next command does it.
+                let _ = self.home.note_waiting();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decides what follows the end of a task's run.
+    fn after_run(&self, task: &Task) -> AfterRun {
+        match (&task.state, &task.schedule) {
+            (TaskState::Ended { origin, started_at, ended_at, cause, .. }, Some(schedule)) => {
+                let run = EndedRun { origin: *origin, started_at: *started_at, ended_at: *ended_at, cause };
+                decide_after(schedule, task.created_at, &run)
+            }
+            _ => AfterRun::Over,
+        }
+    }
+}
+
+/// Decides what follows a run of a task that was requested at `created_at`.
+pub(super) fn decide_after(schedule: &Schedule, created_at: Timestamp, run: &EndedRun<'_>) -> AfterRun {
+    let begin = schedule.not_before.unwrap_or(created_at);
+    schedule.after_run(run, |due, after| next_due(due, begin, after))
+}
+
+/// Returns whether the owner of a task is notified of the end of a run. A run that is retried is not the end of anything. Of
+/// the ends of a repeated task, the owner gets those that failed, or all on request.
+fn is_told(task: &Task, status: Status, after: AfterRun) -> bool {
+    match after {
+        AfterRun::Over => true,
+        AfterRun::Again { origin: RunOrigin::Repetition, .. } => {
+            status.is_error() || task.repeat.as_ref().is_some_and(|repeat| repeat.notify_each)
+        }
+        AfterRun::Again { .. } => false,
     }
 }
 
@@ -41,8 +88,9 @@ pub(super) fn enter_earlier_end(
     transaction: &Transaction<'_>,
     task: &Task,
     record: &ExitRecord,
+    after: AfterRun,
 ) -> Result<(), StoreError> {
-    if !has_owner_to_tell(&task.session) {
+    if !has_owner_to_tell(&task.session) || !is_told(task, record.cause().status(), after) {
         return Ok(());
     }
     let mut earlier = task.clone();

@@ -1,9 +1,11 @@
 //! A task as its directory describes it.
 
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
-use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
+use mw_model::{
+    AfterRun, EndedRun, Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
+};
 
-use super::event::enter_earlier_end;
+use super::event::{decide_after, enter_earlier_end};
 use crate::disk::home::Home;
 use crate::disk::store::Transaction;
 use crate::disk::task_dir::DeliveredNotice;
@@ -46,16 +48,58 @@ fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
     let journal = directory.journal()?;
     let archived = directory.last_archived()?;
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(archived + 1);
-    let origin = match run {
-        1 => RunOrigin::First,
-        run if spec.agent.is_some() && directory.follow_up(run)?.is_some() => RunOrigin::Resume,
-        _ => RunOrigin::Restart,
+    let (origin, not_before) = match run {
+        1 => (RunOrigin::First, spec.schedule.as_ref().and_then(|schedule| schedule.not_before)),
+        run if spec.agent.is_some() && directory.follow_up(run)?.is_some() => (RunOrigin::Resume, None),
+        run if spec.schedule.as_ref().is_some_and(|schedule| schedule.may_run_again()) => {
+            match what_followed(spec, &earlier_records(home, &spec.id, run)?).pop() {
+                Some((last, AfterRun::Again { origin, not_before })) if last + 1 == run => {
+                    (origin, Some(not_before))
+                }
+                Some(_) | None => (RunOrigin::Restart, None),
+            }
+        }
+        _ => (RunOrigin::Restart, None),
     };
-    let mut task = Task::new(spec, TaskState::Pending { run, origin }, &directory.log());
+    let mut task = Task::new(spec, TaskState::Pending { run, origin, not_before }, &directory.log());
     if spec.agent.is_some() {
         task.resume_count = directory.follow_ups(run)?;
     }
     Ok((task, journal))
+}
+
+/// Reads the exit records of the runs before this one, as far as they exist.
+fn earlier_records(home: &Home, id: &TaskId, run: u32) -> Result<Vec<ExitRecord>> {
+    let directory = home.task(id);
+    let mut earlier = Vec::new();
+    for run in 1..run {
+        // The process that was moving its files may have been killed.
+        let record = directory.earlier_result(run)?;
+        earlier.extend(if record.is_some() { record } else { directory.result(run)? });
+    }
+    Ok(earlier)
+}
+
+/// Returns what was decided at the ends of these runs, with their numbers.
+fn what_followed(spec: &TaskSpec, earlier: &[ExitRecord]) -> Vec<(u32, AfterRun)> {
+    let schedule = spec.schedule.as_deref().cloned().unwrap_or_default();
+    let (mut origin, mut next) = (RunOrigin::First, 1);
+    let decide = |record: &ExitRecord| {
+        let run = record.run;
+        if run != next {
+            origin = RunOrigin::Restart;
+        }
+        let cause = record.cause();
+        let (started_at, ended_at) = (record.started_at, record.completed_at);
+        let ended = EndedRun { origin, started_at, ended_at, cause: &cause };
+        let after = decide_after(&schedule, spec.created_at, &ended);
+        (origin, next) = match after {
+            AfterRun::Again { origin, .. } => (origin, run + 1),
+            AfterRun::Over => (RunOrigin::Restart, run + 1),
+        };
+        (run, after)
+    };
+    earlier.iter().map(decide).collect()
 }
 
 /// The contents of a task's directory, all read before any of it is written elsewhere.
@@ -77,12 +121,7 @@ impl TaskOnDisk {
         let (task, journal) = not_begun(home, &spec)?;
         let run = task.state.run();
         let directory = home.task(&task.id);
-        let mut earlier = Vec::new();
-        for run in 1..run {
-            // The process that was moving its files may have been killed.
-            let record = directory.earlier_result(run)?;
-            earlier.extend(if record.is_some() { record } else { directory.result(run)? });
-        }
+        let earlier = earlier_records(home, &task.id, run)?;
         let begun = JournalLine::of_run(&journal, run).next().is_some() || directory.result(run)?.is_some();
         let (delivered_run, delivered_news) = (directory.delivered_run()?, directory.delivered_news()?);
         Ok(Self { spec, task, journal, begun, delivered_run, delivered_news, earlier })
@@ -103,10 +142,10 @@ impl TaskOnDisk {
         if let Some(trace) = &spec.trace {
             self.enter_earlier_spans(transaction, &task, trace)?;
         }
-        for record in
-            self.earlier.iter().filter(|record| self.delivered_run.is_none_or(|run| run < record.run))
-        {
-            enter_earlier_end(transaction, &task, record)?;
+        for (record, (_, after)) in self.earlier.iter().zip(what_followed(spec, &self.earlier)) {
+            if self.delivered_run.is_none_or(|run| run < record.run) {
+                enter_earlier_end(transaction, &task, record, after)?;
+            }
         }
         if self.delivered_run == Some(task.state.run()) {
             transaction.mark_known(&task, spec.created_at)?;

@@ -8,6 +8,7 @@
 //! module with SQL, and `platform` contains what differs between systems. This layer uses only plain data: errors, tasks,
 //! requests, spans.
 
+pub(crate) mod alarm;
 pub(crate) mod arrivals;
 pub(crate) mod file_lock;
 pub(crate) mod home;

@@ -8,6 +8,10 @@ pub(crate) const SET_ASIDE_PREFIX: &str = "meanwhile.db.damaged-";
 pub(crate) const CHECK_DIR: &str = "checking";
 /// In the home: the slots over all sessions.
 pub(crate) const SLOTS_DIR: &str = "slots";
+/// In the home: locked by the process that sleeps until the next task is due.
+pub(crate) const ALARM_FILE: &str = "alarm";
+/// In the home: the socket on which that process is woken.
+pub(crate) const ALARM_BELL_FILE: &str = "alarm.bell";
 /// In the home: locked by the process that exports spans.
 pub(crate) const EXPORT_LOCK_FILE: &str = "exporting";
 /// In the home: locked by the process that runs hooks.

@@ -70,10 +70,11 @@ fn start_message(settings: &Settings, spec: &TaskSpec, run: u32, plan: Plan) -> 
         io: spec.io,
         limits: Limits { resources, ..spec.limits.clone() },
         settle,
-        // Tasks that an agent leaves behind move to the session that asked it.
+        // Tasks that an agent leaves behind move to the session that asked it. Another run may follow.
         always_settle: spec.agent.is_some()
             || spec.hooks.unwrap_or_else(|| settings.hooks.any())
-            || spec.trace.is_some_and(|trace| trace.is_exported()),
+            || spec.trace.is_some_and(|trace| trace.is_exported())
+            || spec.schedule.as_ref().is_some_and(|schedule| schedule.may_run_again()),
         ready,
         progress: spec.progress_fd,
         leader_first: backend.stop() == Stop::LeaderFirst,

@@ -1,6 +1,6 @@
 //! Decides which queued task runs next. Slots are taken in the same transaction; see `slots`.
 
-use mw_model::{Cause, Dependency, Event, QueueLimits, Status, TimeLimit, Timestamp};
+use mw_model::{Cause, Dependency, Event, QueueLimits, Status, TaskId, TimeLimit, Timestamp, is_due};
 
 use super::session_end::{SessionEndAction, end_of_session};
 use crate::database::ending::end_unsupervised;
@@ -26,6 +26,8 @@ pub(crate) struct Picked {
     pub(crate) any_ended: bool,
     /// Whether slots were skipped, because a task whose supervisors were killed may still run in one.
     pub(crate) any_untended: bool,
+    /// Tasks that are due while processes of their last run are still alive. Those must end first.
+    pub(crate) to_clear: Vec<TaskId>,
 }
 
 /// A task and the slots it was given.
@@ -40,11 +42,12 @@ pub(crate) struct Granted {
 impl Queue<'_> {
     /// Changes the queue in one transaction, and sets the flag for queued tasks to match what is committed.
     pub(crate) fn change<T>(&self, operation: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        let (done, any_waiting) = self.base.database.transact(|transaction| {
+        let (done, any_waiting, due) = self.base.database.transact(|transaction| {
             let done = operation(transaction)?;
-            Ok((done, transaction.any_waiting()?))
+            Ok((done, transaction.any_waiting()?, transaction.next_due(Timestamp::default())?))
         })?;
         fail_point("queue-committed");
+        self.base.database.set_alarm(due);
         if !any_waiting {
             // After the commit: a kill leaves a flag without a queued task, never a queued task without a flag. Inside a
             // transaction, so that no task can be queued between the check and the removal. A flag that stays is removed by
@@ -87,7 +90,8 @@ impl Queue<'_> {
                 let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
-                    if self.fate(&task, held, now)? == SessionEndAction::Ends {
+                    let ends = self.fate(&task, held, now)? == SessionEndAction::Ends;
+                    if ends && !self.awaits_last_run(&task)? {
                         end_unsupervised(&self.base.database, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
                     } else {
@@ -178,6 +182,10 @@ impl Queue<'_> {
                 match self.decide(transaction, &task, search.held, now)? {
                     QueueDecision::Run => return Ok(Some(task)),
                     QueueDecision::Wait => search.passed += 1,
+                    QueueDecision::AwaitLastRun => {
+                        search.passed += 1;
+                        picked.to_clear.push(task.id);
+                    }
                     QueueDecision::End(cause) => {
                         end_unsupervised(&self.base.database, transaction, &mut task, cause, now)?;
                         picked.any_ended = true;
@@ -198,6 +206,10 @@ impl Queue<'_> {
         held: Held,
         now: Timestamp,
     ) -> Result<QueueDecision> {
+        if self.awaits_last_run(task)? {
+            let is_due = is_due(task.schedule.as_deref(), &task.state, now);
+            return Ok(if is_due { QueueDecision::AwaitLastRun } else { QueueDecision::Wait });
+        }
         let decision = match self.fate(task, held, now)? {
             SessionEndAction::Continue => decide(transaction, task, now)?,
             SessionEndAction::Waits => QueueDecision::Wait,
@@ -211,8 +223,20 @@ impl Queue<'_> {
                 let message = format!("cannot move the files of the previous run: {error}");
                 QueueDecision::End(Cause::SpawnFailed { message })
             }
-            (QueueDecision::Run | QueueDecision::Wait | QueueDecision::End(_), _) => decision,
+            (
+                QueueDecision::Run
+                | QueueDecision::Wait
+                | QueueDecision::AwaitLastRun
+                | QueueDecision::End(_),
+                _,
+            ) => decision,
         })
+    }
+
+    /// Returns whether a queued task has a supervisor: processes of its last run are still alive, or it is just about to exit.
+    /// Until then the files in the task's directory belong to that run.
+    pub(crate) fn awaits_last_run(&self, task: &Task) -> Result<bool> {
+        Ok(task.state.run() > 1 && self.base.home.task(&task.id).is_supervised()?)
     }
 
     /// Gives slots to every session that has queued tasks.
@@ -223,6 +247,7 @@ impl Queue<'_> {
             all.to_launch.extend(picked.to_launch);
             all.any_ended |= picked.any_ended;
             all.any_untended |= picked.any_untended;
+            all.to_clear.extend(picked.to_clear);
         }
         Ok(all)
     }
@@ -241,12 +266,17 @@ struct Search {
 enum QueueDecision {
     Run,
     Wait,
+    /// It is due, and processes of its last run are still alive.
+    AwaitLastRun,
     End(Cause),
 }
 
 fn decide(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<QueueDecision> {
     if task.deadline.is_some_and(|deadline| deadline <= now) {
         return Ok(QueueDecision::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
+    }
+    if !is_due(task.schedule.as_deref(), &task.state, now) {
+        return Ok(QueueDecision::Wait);
     }
     for Dependency { id, end } in &task.after {
         match transaction.task(id)? {

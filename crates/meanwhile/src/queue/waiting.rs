@@ -3,7 +3,7 @@
 use std::fs;
 
 use mw_model::wire::{JournalEntry, LOG_FILE};
-use mw_model::{SlotGroup, TaskState, Timestamp};
+use mw_model::{SlotGroup, TaskState, Timestamp, is_due};
 
 use super::session_end::SessionEndAction;
 use crate::disk::slots::Pool;
@@ -16,6 +16,10 @@ use crate::task::Task;
 pub enum QueueReason {
     /// Other tasks must end first; their names.
     Tasks(String),
+    /// It is not due yet.
+    NotBefore(Timestamp),
+    /// Processes of its last run are still alive.
+    LastRun,
     /// Its session has no holder now.
     NoHolder,
     /// So many tasks of its session run, and more are not allowed.
@@ -34,6 +38,14 @@ impl Queue<'_> {
     /// # Errors
     /// When the database fails.
     pub fn reason(&self, task: &Task) -> Result<QueueReason> {
+        if let Some(not_before) = task.not_before
+            && !is_due(task.schedule.as_deref(), &task.state, self.base.clock.now())
+        {
+            return Ok(QueueReason::NotBefore(not_before));
+        }
+        if self.awaits_last_run(task)? {
+            return Ok(QueueReason::LastRun);
+        }
         if let Some(names) = &task.waiting_for {
             return Ok(QueueReason::Tasks(names.clone()));
         }

@@ -28,6 +28,9 @@ impl Directories {
     #[must_use]
     pub fn watch_end(&self, id: &TaskId) -> Option<WatchedEnd> {
         let task = on_disk::running_task(&self.home, id).ok()??;
+        if task.may_run_again() {
+            return None;
+        }
         // The supervisor of a task that was just started does not listen yet.
         let mut connection = Connection::connect_within(&self.home, id, NEW_SUPERVISOR).ok()?;
         connection.send(Operation::Wait).ok()?;

@@ -17,7 +17,7 @@ use crate::error::{Result, Retained};
 use crate::queue::Queue;
 use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::task::{Scope, Task, TaskConfinement, TaskLimits};
+use crate::task::{LastRun, Scope, Task, TaskConfinement, TaskLimits};
 
 /// How much of the end of a failed command's output is searched for a refusal.
 const REFUSAL_BYTES: u64 = 16 << 10;
@@ -132,6 +132,12 @@ impl Tasks<'_> {
         match &task.state {
             TaskState::Pending { .. } => {
                 task.queue_position = Some(self.base.database.store()?.queue_position(task)?);
+                if task.may_run_again() && task.state.run() > 1 {
+                    let (files, last) = (self.base.home.task(&task.id), task.state.run() - 1);
+                    let record =
+                        files.earlier_result(last)?.map_or_else(|| files.result(last), |it| Ok(Some(it)))?;
+                    task.last_run = record.as_ref().map(LastRun::from);
+                }
                 Agents::on(self.base).add_agent(task);
             }
             TaskState::Starting { .. } => {}

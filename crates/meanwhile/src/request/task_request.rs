@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mw_model::{
     AgentSpec, CommandSpec, Dependency, Dialect, EnvVar, Io, Lifetime, Limits, Place, QueueLimits, RawText,
-    ReadyWhen, SlotGroup, TaskGrant, TaskKind,
+    ReadyWhen, Schedule, SlotGroup, TaskGrant, TaskKind,
 };
 
 use super::approval::Approval;
@@ -67,6 +67,8 @@ pub struct TaskRequest {
     pub batch: Option<String>,
     /// Tasks that must complete first.
     pub after: Vec<Dependency>,
+    /// When it starts, and whether it runs again.
+    pub schedule: Schedule,
     /// The group whose slots it needs as well.
     pub group: Option<SlotGroup>,
     /// The priority. Higher starts earlier.
@@ -143,6 +145,7 @@ impl TaskRequest {
             lifetime: Lifetime::Session,
             batch: None,
             after: Vec::new(),
+            schedule: Schedule::default(),
             group: None,
             priority: 0,
             ready: None,

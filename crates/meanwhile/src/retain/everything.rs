@@ -11,8 +11,8 @@ use mw_model::wire::{
 
 use super::clear::ClearReport;
 use crate::disk::names::{
-    AGENT_SESSIONS_DIR, CHATS_DIR, CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE, EXPORT_LOCK_FILE,
-    HOOKS_LOCK_FILE, HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE, SERVE_KEY_FILE, SLOTS_DIR,
+    AGENT_SESSIONS_DIR, ALARM_BELL_FILE, ALARM_FILE, CHATS_DIR, CHECK_DIR, CONFINEMENT_FILE, DATABASE_FILE,
+    EXPORT_LOCK_FILE, HOOKS_LOCK_FILE, HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE, SERVE_KEY_FILE, SLOTS_DIR,
 };
 use crate::disk::session_dir::call_socket;
 use crate::disk::store::TaskFilter;
@@ -23,7 +23,9 @@ use crate::retain::Retention;
 use crate::task::Scope;
 
 /// Files of a home. The names of all files of the database begin with [`DATABASE_FILE`].
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
+    ALARM_FILE,
+    ALARM_BELL_FILE,
     ARRIVALS_FILE,
     WAITING_FILE,
     SETTLING_FILE,

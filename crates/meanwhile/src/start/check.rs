@@ -4,6 +4,7 @@ use std::fs;
 
 use mw_model::CommandSpec;
 
+use crate::due;
 use crate::error::{Error, Invalid, Result};
 use crate::launch::backend::check_backend;
 use crate::live::ready;
@@ -45,6 +46,9 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
             "use up to 40 letters, digits, -, _ and ., and from 1 to 10000 slots",
         );
     }
+    if let Some(repeat) = &request.schedule.repeat {
+        due::check(&repeat.due)?;
+    }
     if let Some(name) = &request.name {
         let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
         if odd {
@@ -59,6 +63,9 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
     }
     if request.limits.deadline.is_some_and(|deadline| deadline.civil().0 > LAST_YEAR) {
         return Err(Error::Invalid(Invalid::Deadline { last_year: LAST_YEAR }));
+    }
+    if request.schedule.not_before.is_some_and(|at| at.civil().0 > LAST_YEAR) {
+        return invalid("the time of the start is too far away", "choose an earlier one");
     }
     if request.limits.output_cap > 0 && request.limits.output_cap < 512 {
         return invalid("an output cap must be at least 512 bytes", "use 512 or more, or 0 for none");

@@ -67,7 +67,10 @@ impl Directories {
     }
 
     fn prepare(&self, request: &TaskRequest) -> Result<Option<(Slots, Numbers)>> {
-        let is_plain = request.name.is_none() && request.after.is_empty() && request.ready.is_none();
+        let is_plain = request.name.is_none()
+            && request.after.is_empty()
+            && request.ready.is_none()
+            && request.schedule.is_none();
         if !is_plain || !matches!(request.approval, Approval::User) || self.settings.hooks.any() {
             return Ok(None);
         }

@@ -68,6 +68,10 @@ const fn answered(task: &Task) -> std::result::Result<(), &'static str> {
             Err("it is currently being resumed; wait for its answer before you send the next message")
         }
         (None, Status::Completed) => Ok(()),
-        (Some(RunOrigin::First | RunOrigin::Restart) | None, _) => Err("only completed tasks can be resumed"),
+        (
+            Some(RunOrigin::First | RunOrigin::Restart | RunOrigin::Retry { .. } | RunOrigin::Repetition)
+            | None,
+            _,
+        ) => Err("only completed tasks can be resumed"),
     }
 }

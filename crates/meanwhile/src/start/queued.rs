@@ -83,6 +83,10 @@ impl Starts<'_> {
     pub fn start_now(&self, id: &TaskId) -> Result<Task> {
         let granted = self.base.database.change(id, |changing| {
             refuse_unless_queued(changing.task())?;
+            if Queue::on(self.base).awaits_last_run(changing.task())? {
+                return Err(changing
+                    .refusal("processes of its last run are still alive; try again when they have ended"));
+            }
             let archived = self.base.home.task(id).archive_before(changing.task());
             archived.map_err(Error::io("cannot move the files of the earlier run"))?;
             changing.apply(&Event::Reserved { since: changing.now() })?;

@@ -155,7 +155,7 @@ impl Starts<'_> {
             self.base.home.task(id).prepare_archive(run)?;
             let noted = self.base.home.task(id).set_follow_up(run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
-            changing.apply(&Event::Requeued { origin })?;
+            changing.apply(&Event::Requeued { origin, not_before: None })?;
             self.base.home.note_waiting()?;
             fail_point("restart-prepared");
             Ok(changing.task().clone())

@@ -102,9 +102,9 @@ impl Starts<'_> {
     }
 
     /// Takes slots for a task if it may start at once, without using the database: it has no name that must be unique, follows no
-    /// other task, and the queue is empty.
+    /// other task, may start now, and the queue is empty.
     fn place_at_once(&self, request: &TaskRequest) -> Result<PlaceAtOnce> {
-        if request.name.is_some() || !request.after.is_empty() {
+        if request.name.is_some() || !request.after.is_empty() || request.schedule.not_before.is_some() {
             return Ok(PlaceAtOnce::Uncertain);
         }
         if request.uncounted {
@@ -199,7 +199,8 @@ impl Starts<'_> {
             self.base.home.note_waiting()?;
             let picked = Queue::on(self.base).pick(transaction, &request.session)?;
             let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
-            if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
+            let waits_for_slot = waits && request.after.is_empty() && request.schedule.not_before.is_none();
+            if waits_for_slot && request.at_capacity == AtCapacity::Reject {
                 return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(&limits.limits()) });
             }
             Ok(picked)

@@ -101,7 +101,8 @@ impl Directories {
         let spec = self.spec_of(request, new, numbers, self.clock.now());
         self.home.task(&spec.id).write_spec(&spec)?;
         fail_point("start-spec-written");
-        let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
+        let not_before = spec.schedule.as_ref().and_then(|schedule| schedule.not_before);
+        let state = TaskState::Pending { run: 1, origin: RunOrigin::First, not_before };
         let task = Task::new(&spec, state, &self.home.task(&spec.id).log());
         log_names::link_log(&self.home, &task);
         Ok((spec, task))
@@ -145,6 +146,7 @@ impl Directories {
             ),
             batch: request.batch.clone(),
             after: request.after.clone(),
+            schedule: (!request.schedule.is_none()).then(|| Box::new(request.schedule.clone())),
             priority: request.priority,
             rank: 0,
             queue: Some(request.queue_limits(&self.settings)),

@@ -2,6 +2,7 @@
 
 mod agent_view;
 mod confined;
+mod last_run;
 mod limits;
 pub(crate) mod queue_place;
 mod scope;
@@ -10,6 +11,7 @@ mod task_view;
 pub use agent_view::AgentView;
 pub(crate) use confined::ASK_MARK;
 pub use confined::TaskConfinement;
+pub use last_run::LastRun;
 pub use limits::TaskLimits;
 pub use scope::Scope;
 pub use task_view::Task;

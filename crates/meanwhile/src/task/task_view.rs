@@ -6,13 +6,15 @@ use std::time::Duration;
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Cause, Dependency, Dialect, Event, Lifetime, Progress, QueueLimits, SpanId, Status, TaskId, TaskKind,
-    TaskName, TaskSpec, TaskState, TaskTrace, Timestamp, TraceId, next_state,
+    Cause, Dependency, Dialect, Event, Lifetime, Progress, QueueLimits, Repeat, RestartPolicy, Schedule,
+    SpanId, Status, TaskId, TaskKind, TaskName, TaskSpec, TaskState, TaskTrace, Timestamp, TraceId,
+    next_state,
 };
 use serde::Serialize;
 
 use super::agent_view::AgentView;
 use super::confined::TaskConfinement;
+use super::last_run::LastRun;
 use super::limits::TaskLimits;
 use crate::error::Error;
 
@@ -91,6 +93,15 @@ pub struct Task {
     pub queue_position: Option<u32>,
     /// Tasks that must complete before the task starts.
     pub after: Vec<Dependency>,
+    /// The time before which the task does not start, while it is queued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Timestamp>,
+    /// After which runs the task is started again, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartPolicy>,
+    /// How the task is repeated, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
     /// What the task waits for, in words: if queued, the tasks that must complete first; if running, the line at which
     /// it waits for input, or the permission that its agent asks for.
     pub waiting_for: Option<String>,
@@ -104,6 +115,9 @@ pub struct Task {
     pub ready: Option<Timestamp>,
     /// Ports that processes of the task listen on; only in the status of one task.
     pub ports: Option<Vec<u16>>,
+    /// How the last run ended, while another run of a task that runs again is queued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_run: Option<LastRun>,
     /// Whether its first process is stopped by a signal, until it is continued; absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
@@ -155,6 +169,9 @@ pub struct Task {
     /// The limits that apply while the task is queued; tasks of earlier builds have them in their specs.
     #[serde(skip)]
     pub(crate) queue: Option<QueueLimits>,
+    /// When the task starts, and whether it runs again.
+    #[serde(skip)]
+    pub(crate) schedule: Option<Box<Schedule>>,
     /// The complete state.
     #[serde(skip)]
     pub state: TaskState,
@@ -234,6 +251,7 @@ impl Task {
             deadline: spec.limits.deadline,
             ready: None,
             ports: None,
+            last_run: None,
             paused: false,
             shell: None,
             outcome: None,
@@ -254,6 +272,10 @@ impl Task {
             rank: spec.rank,
             priority: spec.priority,
             after: spec.after.clone(),
+            not_before: None,
+            restart: None,
+            repeat: None,
+            schedule: spec.schedule.clone(),
             trace: spec.trace,
             state: state.clone(),
             journal_seen: 0,
@@ -268,6 +290,10 @@ impl Task {
         self.runs = state.run();
         self.started_at = state.started_at();
         self.ready = state.ready();
+        self.not_before = state.not_before();
+        let schedule = self.schedule.as_deref();
+        self.restart = schedule.and_then(|schedule| schedule.restart);
+        self.repeat = schedule.and_then(|schedule| schedule.repeat.clone());
         self.pid = state.process().map_or(self.pid, |process| (process.pid > 0).then_some(process.pid));
         match &state {
             TaskState::Ended { ended_at, cause, output_lost, .. } => {
@@ -295,8 +321,11 @@ impl Task {
         self.state = state;
     }
 
-    /// Updates the fields from an exit record.
+    /// Updates the fields from an exit record, unless another run may follow: then the database decides what the end means.
     pub(crate) fn show_record(&mut self, record: &ExitRecord) {
+        if self.may_run_again() {
+            return;
+        }
         let event = ended_by(record);
         if let Ok(state) = next_state(&self.state, &event) {
             self.set_state(state);
@@ -342,6 +371,12 @@ impl Task {
     #[must_use]
     pub fn handle(&self) -> String {
         self.dialect.handle(self)
+    }
+
+    /// Returns whether another run may follow the end of a run.
+    #[must_use]
+    pub fn may_run_again(&self) -> bool {
+        self.schedule.as_ref().is_some_and(|schedule| schedule.may_run_again())
     }
 
     /// Returns the error for an operation that is not possible in its state.

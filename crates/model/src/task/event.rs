@@ -43,10 +43,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         output_lost: bool,
     },
-    /// Another run was requested.
+    /// Another run was requested, or follows from the task's schedule.
     Requeued {
         /// The origin of the run.
         origin: RunOrigin,
+        /// It does not start before this time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
     },
     /// It is silent and seems to wait for an answer.
     Stalled {

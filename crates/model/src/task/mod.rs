@@ -1,7 +1,7 @@
 //! Tasks and their states.
 //!
 //! A `spec` is written once and never changed. `transition` alone decides the next state from the current `state` and
-//! an `event`. `cause` says why a task ended.
+//! an `event`. `cause` says why a task ended, and `schedule` whether another run follows.
 
 pub(crate) mod agent;
 pub(crate) mod cause;
@@ -15,6 +15,7 @@ pub(crate) mod progress;
 pub(crate) mod ready;
 pub(crate) mod requester;
 pub(crate) mod resource_limits;
+pub(crate) mod schedule;
 pub(crate) mod spec;
 pub(crate) mod state;
 pub(crate) mod transition;

@@ -9,6 +9,7 @@ use super::id::{TaskId, TaskKind};
 use super::limits::Limits;
 use super::place::Place;
 use super::ready::ReadyWhen;
+use super::schedule::Schedule;
 use crate::approval::ApprovalRecord;
 use crate::dialects::Dialect;
 use crate::text::raw_text::RawText;
@@ -300,6 +301,9 @@ pub struct TaskSpec {
     /// Tasks that must end first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Dependency>,
+    /// When it starts, and whether it runs again. Boxed because few tasks have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Box<Schedule>>,
     /// The priority in the queue: higher starts earlier.
     #[serde(default)]
     pub priority: i32,

@@ -27,18 +27,30 @@ pub enum RunOrigin {
     Restart,
     /// A follow-up message to a finished agent task.
     Resume,
+    /// The task's schedule, after the run before had ended.
+    Retry {
+        /// How many runs in a row had failed by then.
+        failures: u32,
+        /// How long the task waited before this run.
+        waited_ms: u64,
+    },
+    /// The task's schedule, because it was due again.
+    Repetition,
 }
 
 /// A task's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum TaskState {
-    /// Waits for a slot or for another task.
+    /// Waits for a slot, a time or another task.
     Pending {
         /// Number of the next run, from 1.
         run: u32,
         /// The origin of the run.
         origin: RunOrigin,
+        /// It does not start before this time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
     },
     /// Holds a slot; its supervisor has not answered yet.
     Starting {
@@ -222,6 +234,17 @@ impl TaskState {
             | Self::Running { origin, .. }
             | Self::Cancelling { origin, .. }
             | Self::Ended { origin, .. } => *origin,
+        }
+    }
+
+    /// Returns the time before which a queued task does not start.
+    #[must_use]
+    pub const fn not_before(&self) -> Option<Timestamp> {
+        match self {
+            Self::Pending { not_before, .. } => *not_before,
+            Self::Starting { .. } | Self::Running { .. } | Self::Cancelling { .. } | Self::Ended { .. } => {
+                None
+            }
         }
     }
 

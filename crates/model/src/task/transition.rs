@@ -25,14 +25,16 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Transit
 
     let refused = || Err(TransitionRefused { status: state.status().word(), event: event.word() });
     match (event, state) {
-        (Event::Reserved { since }, Pending { run, origin }) => {
+        (Event::Reserved { since }, Pending { run, origin, .. }) => {
             Ok(Starting { run: *run, origin: *origin, since: *since })
         }
         (Event::Reserved { .. }, Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
             refused()
         }
 
-        (Event::Released, Starting { run, origin, .. }) => Ok(Pending { run: *run, origin: *origin }),
+        (Event::Released, Starting { run, origin, .. }) => {
+            Ok(Pending { run: *run, origin: *origin, not_before: None })
+        }
         (Event::Released, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
 
         (Event::Started { process, started_at }, Starting { run, origin, .. }) => {
@@ -68,12 +70,14 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Transit
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
         // A follow-up requires an earlier answer.
-        (Event::Requeued { origin: RunOrigin::Resume }, Ended { .. })
+        (Event::Requeued { origin: RunOrigin::Resume, .. }, Ended { .. })
             if state.status() != Status::Completed =>
         {
             refused()
         }
-        (Event::Requeued { origin }, Ended { run, .. }) => Ok(Pending { run: run + 1, origin: *origin }),
+        (Event::Requeued { origin, not_before }, Ended { run, .. }) => {
+            Ok(Pending { run: run + 1, origin: *origin, not_before: *not_before })
+        }
         (Event::Requeued { .. }, Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. }) => {
             refused()
         }
@@ -129,7 +133,7 @@ mod tests {
     }
 
     fn pending() -> TaskState {
-        TaskState::Pending { run: 1, origin: RunOrigin::First }
+        TaskState::Pending { run: 1, origin: RunOrigin::First, not_before: None }
     }
 
     fn all_events() -> Vec<Event> {
@@ -141,7 +145,7 @@ mod tests {
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
             Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
             Event::Ended { cause: Cause::Lost { reason: "x".to_owned() }, ended_at: at, output_lost: false },
-            Event::Requeued { origin: RunOrigin::Restart },
+            Event::Requeued { origin: RunOrigin::Restart, not_before: None },
             Event::Stalled { prompt: "y/n".to_owned() },
             Event::Ready { what: "port 80".to_owned(), ready_at: at },
             Event::Progress { progress: Progress::default() },
@@ -165,7 +169,7 @@ mod tests {
             Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
-            Event::Requeued { origin: RunOrigin::Resume },
+            Event::Requeued { origin: RunOrigin::Resume, not_before: None },
             Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
         ]);
@@ -200,7 +204,9 @@ mod tests {
         assert_eq!(ended_ready.ready(), Some(at));
         let ended_unready = next_state(&running, &ended).unwrap();
         assert!(next_state(&ended_unready, &ready(later)).is_err());
-        let restarted = next_state(&ended_ready, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
+        let restarted =
+            next_state(&ended_ready, &Event::Requeued { origin: RunOrigin::Restart, not_before: None })
+                .unwrap();
         assert_eq!(restarted.ready(), None);
     }
 
@@ -221,7 +227,7 @@ mod tests {
     fn only_a_completed_task_can_be_resumed_and_it_stays_completed() {
         let at = Timestamp::default();
         let ended = |cause| Event::Ended { cause, ended_at: at, output_lost: false };
-        let resume = Event::Requeued { origin: RunOrigin::Resume };
+        let resume = Event::Requeued { origin: RunOrigin::Resume, not_before: None };
         let failed = next_state(&pending(), &ended(Cause::Lost { reason: "x".to_owned() })).unwrap();
         assert!(next_state(&failed, &resume).is_err());
         let answered = next_state(&pending(), &ended(Cause::Exited { code: 0 })).unwrap();
@@ -230,7 +236,8 @@ mod tests {
         let again = next_state(&resumed, &ended(Cause::Exited { code: 1 })).unwrap();
         assert_eq!(again.status(), Status::Completed);
         assert!(next_state(&again, &resume).is_ok());
-        let restarted = next_state(&again, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
+        let restarted =
+            next_state(&again, &Event::Requeued { origin: RunOrigin::Restart, not_before: None }).unwrap();
         let failed = next_state(&restarted, &ended(Cause::Exited { code: 1 })).unwrap();
         assert_eq!(failed.status(), Status::Failed);
     }

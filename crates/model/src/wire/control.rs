@@ -181,3 +181,11 @@ pub struct KillReceipt {
     /// The time from the request to the end of the last process.
     pub duration_ms: u64,
 }
+
+impl KillReceipt {
+    /// Returns whether the run had ended by itself before the request.
+    #[must_use]
+    pub fn of_ended_run(&self) -> bool {
+        self.status.is_terminal() && self.status != Status::Cancelled
+    }
+}

@@ -70,7 +70,9 @@ impl RunEnd {
         let status = match origin {
             // An agent that has answered counts as completed, regardless of its follow-ups.
             RunOrigin::Resume => Status::Completed,
-            RunOrigin::First | RunOrigin::Restart => cause.status(),
+            RunOrigin::First | RunOrigin::Restart | RunOrigin::Retry { .. } | RunOrigin::Repetition => {
+                cause.status()
+            }
         };
         let word = dialect.word(status, Some(cause));
         Some(Self { word, exit_code: dialect.exit_code(cause) })

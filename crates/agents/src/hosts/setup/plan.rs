@@ -32,6 +32,14 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Plans the new content of a file of the user; `None` removes it.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of(path: PathBuf, after: Option<String>) -> Result<Self, SetupError> {
+        Ok(Self { before: files::read(&path)?, path, after, scope: SetupScope::User })
+    }
+
     /// Returns whether the content changes.
     #[must_use]
     pub fn is_needed(&self) -> bool {

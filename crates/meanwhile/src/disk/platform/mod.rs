@@ -1,11 +1,13 @@
 //! Linux only: `/proc`, pidfds, namespaces. A port to another system replaces these files.
 
+mod alarm_clock;
 mod file_watch;
 mod poll;
 mod ports;
 mod process;
 mod tree;
 
+pub(crate) use alarm_clock::sleep_until;
 pub(crate) use file_watch::FileWatch;
 pub(crate) use poll::{is_readable_within, poll_within, sleep_until_end, stay_awake_for};
 pub(crate) use ports::{holders_of_port, listening_ports};

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use mw_model::Timestamp;
+
 use super::connection::open_copy;
 use super::error::StoreError;
 use super::filter::IS_KEEPER;
@@ -18,7 +20,7 @@ pub(super) fn check_copy(path: &Path) -> Result<Inspection, StoreError> {
     let mut check = connection.prepare(&format!("PRAGMA integrity_check({MAX})"))?;
     let problems = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     let problems: Vec<_> = problems.into_iter().filter(|problem| problem != "ok").collect();
-    let (mut tasks, mut lost) = (0, 0);
+    let (mut tasks, mut lost, mut due) = (0, 0, None);
     // An empty or newer database may not have this table.
     if (1..=known_schema).contains(&schema) && problems.is_empty() {
         let count = format!(
@@ -28,5 +30,11 @@ pub(super) fn check_copy(path: &Path) -> Result<Inspection, StoreError> {
             Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
         })?;
     }
-    Ok(Inspection { schema: Some(schema), known_schema, problems, tasks, lost, ..Inspection::default() })
+    // An older database has no such times.
+    if schema == known_schema && problems.is_empty() {
+        let earliest = "SELECT min(not_before) FROM tasks WHERE phase = 0";
+        due = connection.query_row(earliest, [], |row| row.get(0))?;
+    }
+    let due = due.map(Timestamp::from_micros);
+    Ok(Inspection { schema: Some(schema), known_schema, problems, tasks, lost, due, ..Inspection::default() })
 }

@@ -5,11 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mw_model::TaskId;
 use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
+use mw_model::{TaskId, Timestamp};
 
 use super::check_copy::check_copy;
 use super::damage::set_aside_in;
+use crate::disk::alarm::{self, AlarmState};
 use crate::disk::home::Home;
 use crate::disk::names::DATABASE_FILE;
 use crate::disk::optional_file;
@@ -37,6 +38,10 @@ pub struct Inspection {
     pub untended: Vec<String>,
     /// Number of tasks that have a directory but are not in the database or about to be added.
     pub unindexed: u64,
+    /// The earliest time before which a queued task does not start.
+    pub due: Option<Timestamp>,
+    /// Whether a process sleeps until then.
+    pub alarm: AlarmState,
 }
 
 /// Inspects a home. The database is copied to `scratch` first, because SQLite writes files next to the database it
@@ -70,7 +75,8 @@ pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
         }
         None => Inspection::default(),
     };
-    Ok(Inspection { untended, set_aside, ..found })
+    // After the copy: a process that commits a time sets the alarm then.
+    Ok(Inspection { untended, set_aside, alarm: alarm::state(&home), ..found })
 }
 
 /// Counts the tasks that the database should contain.

@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema. `user_version` counts the steps that a database has taken.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
     // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
@@ -196,6 +196,12 @@ const STEPS: [&str; 10] = [
     ALTER TABLE tasks ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
     DROP INDEX tasks_waiting;
     CREATE INDEX tasks_waiting ON tasks (session, priority DESC, rank, seq) WHERE phase = 0;
+    ",
+    // The schedule of a task, and the time before which a queued one does not start.
+    "
+    ALTER TABLE tasks ADD COLUMN schedule TEXT;
+    ALTER TABLE tasks ADD COLUMN not_before INTEGER;
+    CREATE INDEX tasks_due ON tasks (not_before) WHERE phase = 0 AND not_before IS NOT NULL;
     ",
 ];
 

@@ -1,6 +1,6 @@
 //! Queries of the queue, always inside the transaction that decides.
 
-use mw_model::{Dependency, QueueLimits, TaskId};
+use mw_model::{Dependency, QueueLimits, TaskId, Timestamp};
 use rusqlite::params;
 
 use super::connection::Store;
@@ -38,6 +38,18 @@ impl Store {
     /// Returns whether any task is queued.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         self.value(&any_waiting_sql(), [])
+    }
+
+    /// Returns the earliest time after `after` before which a queued task does not start.
+    pub(crate) fn next_due(&self, after: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let sql = format!("SELECT min(not_before) FROM tasks WHERE phase = {QUEUED} AND not_before > ?1");
+        Ok(self.value::<Option<i64>>(&sql, [after.as_micros()])?.map(Timestamp::from_micros))
+    }
+
+    /// Returns whether a queued task waited for a time that has come.
+    pub(crate) fn any_overdue(&self, now: Timestamp) -> Result<bool, StoreError> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = {QUEUED} AND not_before <= ?1)");
+        self.value(&sql, [now.as_micros()])
     }
 
     /// Returns how many tasks hold slots: all, or those of a session and a pool.

@@ -27,7 +27,7 @@ macro_rules! columns {
 columns! {
     id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, deadline,
     created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors,
-    resume_count, journal_seen, trace, dialect, context, handle_number, foreground, queue, rank
+    resume_count, journal_seen, trace, dialect, context, handle_number, foreground, queue, rank, schedule
 }
 
 /// Reads a task from a row of [`COLUMNS`].
@@ -81,6 +81,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         stalled: None,
         ready: None,
         ports: None,
+        last_run: None,
         paused: false,
         shell: None,
         outcome: None,
@@ -97,6 +98,10 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         foreground: get(row, Column::foreground)?,
         queue: json(row, Column::queue)?,
         rank: get(row, Column::rank)?,
+        schedule: json(row, Column::schedule)?,
+        not_before: None,
+        restart: None,
+        repeat: None,
         state: state.clone(),
     };
     task.set_state(state);

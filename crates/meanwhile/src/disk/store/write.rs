@@ -85,8 +85,8 @@ impl Transaction<'_> {
         self.change(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
              deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count, dialect, context, \
-             handle_number, foreground, queue, rank) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27)",
+             handle_number, foreground, queue, rank, schedule, not_before) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29)",
             params![
             task.id.as_str(),
             task.kind.word(),
@@ -115,6 +115,8 @@ impl Transaction<'_> {
             task.foreground,
             task.queue.as_ref().map(json).transpose()?,
             task.rank,
+            task.schedule.as_ref().map(json).transpose()?,
+            task.state.not_before().map(Timestamp::as_micros),
         ])
     }
 
@@ -140,7 +142,7 @@ impl Transaction<'_> {
         if matches!(event, Event::Requeued { .. }) {
             (task.duration_ms, task.output_bytes, task.dropped_bytes, task.survivors) = (None, 0, 0, 0);
         }
-        if matches!(event, Event::Requeued { origin: RunOrigin::Resume }) {
+        if matches!(event, Event::Requeued { origin: RunOrigin::Resume, .. }) {
             task.resume_count += 1;
         }
         task.set_state(next);
@@ -173,7 +175,7 @@ impl Transaction<'_> {
     fn save(&self, task: &Task) -> Result<(), StoreError> {
         self.change(
             "UPDATE tasks SET phase = ?2, status = ?3, state = ?4, pid = ?5, duration_ms = ?6, output_bytes = ?7, \
-             dropped_bytes = ?8, survivors = ?9, resume_count = ?10, journal_seen = ?11 WHERE id = ?1",
+             dropped_bytes = ?8, survivors = ?9, resume_count = ?10, journal_seen = ?11, not_before = ?12 WHERE id = ?1",
             params![
             task.id.as_str(),
             phase(&task.state),
@@ -186,6 +188,7 @@ impl Transaction<'_> {
             task.survivors,
             task.resume_count,
             task.journal_seen as i64,
+            task.state.not_before().map(Timestamp::as_micros),
         ])
     }
 

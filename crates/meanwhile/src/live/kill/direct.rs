@@ -33,6 +33,11 @@ impl Directories {
         let mut conversation = KillConversation::on(connection);
         loop {
             match conversation.answer() {
+                Some(Ok(ControlReply::Killed { receipt }))
+                    if request.ends() && receipt.of_ended_run() && self.may_run_again(id) =>
+                {
+                    return None;
+                }
                 Some(Ok(ControlReply::Killed { mut receipt })) => {
                     self.redactor(id).receipt(&mut receipt);
                     return Some(receipt);
@@ -46,5 +51,10 @@ impl Directories {
                 descriptors.map(|connection| PollFd::new(connection, PollFlags::IN)).collect();
             platform::poll_within(&mut descriptors, POLL_INTERVAL);
         }
+    }
+
+    fn may_run_again(&self, id: &TaskId) -> bool {
+        let spec = self.home.task(id).spec();
+        spec.is_ok_and(|spec| spec.schedule.is_some_and(|schedule| schedule.may_run_again()))
     }
 }

@@ -155,7 +155,7 @@ impl Live<'_> {
                 let signal = signal_name(request.signal);
                 Err(task.refusal(format!("it has not started and cannot receive {signal}")))
             }
-            TaskState::Pending { .. } => match self.cancel_pending(id, request)? {
+            TaskState::Pending { .. } => match self.cancel_pending(id, request, since)? {
                 true => self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt))),
                 false => Ok(Stage::Unasked { since }),
             },
@@ -190,6 +190,10 @@ impl Live<'_> {
                     Some(message) => unresponsive(message),
                 }
             }
+            // The run had ended before the request, and another may follow.
+            Some(Ok(ControlReply::Killed { receipt })) if request.ends() && self.may_follow(&receipt) => {
+                Stage::Unasked { since: Instant::now() }
+            }
             Some(Ok(ControlReply::Killed { receipt })) => Stage::Done(Ok(receipt)),
             Some(Ok(ControlReply::Refused { message })) => Stage::Done(Err(Error::Refused { id, message })),
             // A signal that is sent twice may have another meaning than one.
@@ -218,10 +222,21 @@ impl Live<'_> {
         })
     }
 
-    /// Removes a task from the queue; false if it is no longer queued.
-    fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
+    /// Returns whether another run of a task may follow the one that a supervisor reports on.
+    fn may_follow(&self, receipt: &KillReceipt) -> bool {
+        let current = || Reconciler::on(self.base).current(&receipt.id);
+        receipt.of_ended_run()
+            && current().is_ok_and(|task| task.may_run_again() && !task.status.is_terminal())
+    }
+
+    /// Removes a task from the queue; false if it is no longer queued, or if the supervisor of its last run is about to exit.
+    fn cancel_pending(&self, id: &TaskId, request: &KillRequest, since: Instant) -> Result<bool> {
         let cancelled = self.base.database.change(id, |changing| {
             let is_pending = matches!(changing.task().state, TaskState::Pending { .. });
+            let is_supervised = || self.base.home.task(id).is_supervised();
+            if is_pending && since.elapsed() < START_TIMEOUT && is_supervised()? {
+                return Ok(false);
+            }
             if is_pending {
                 changing.end(Cause::Cancelled { by: request.by.clone(), exit: None })?;
             }
