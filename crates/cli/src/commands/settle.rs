@@ -82,8 +82,8 @@ impl Arguments {
     fn runtime(&self, context: &Context) -> Result<Runtime, CommandError> {
         let mut settings = context.config.settings.clone();
         // Tasks that are started here are settled in the same home, whatever the environment says.
+        // This process may start many tasks before it exits.
         settings.executables = programs::of_home(&self.home)?;
-        settings.executables.starter_exits = true;
         settings.home.clone_from(&self.home);
         Ok(Runtime::open(settings)?)
     }
