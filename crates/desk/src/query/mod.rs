@@ -21,5 +21,5 @@ pub use detail::Lane;
 pub(crate) use list_query::filter;
 pub use list_query::{Query, Sort, States, by_state};
 pub use task_list::{AgentMessages, AgentStep, TaskHistory, TaskListQuery};
-pub use transcript::{Deed, Transcript, TranscriptStep};
+pub use transcript::{StepContent, Transcript, TranscriptStep};
 pub use window::{Listing, RowRange, StateCounts, Window};

@@ -35,13 +35,13 @@ pub struct TranscriptStep {
     pub at: Timestamp,
     /// What the agent did.
     #[serde(flatten)]
-    pub deed: Deed,
+    pub content: StepContent,
 }
 
 /// What an agent did in a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Deed {
+pub enum StepContent {
     /// It said something.
     Text {
         /// The text.
@@ -86,7 +86,7 @@ impl Desk {
             let truncated = is_cut || steps.len() > MOST_STEPS;
             steps.drain(..steps.len().saturating_sub(MOST_STEPS));
             let redactor = runtime.redaction().redactor(&id);
-            steps.iter_mut().for_each(|step| step.deed.show(&redactor));
+            steps.iter_mut().for_each(|step| step.content.show(&redactor));
             Ok(Transcript { steps, truncated })
         })
     }
@@ -96,41 +96,42 @@ impl Desk {
 fn steps_of(updates: &[AgentUpdate]) -> Vec<TranscriptStep> {
     let mut steps: Vec<TranscriptStep> = Vec::new();
     for AgentUpdate { at, run, update } in updates {
-        let last = steps.last_mut().filter(|step| step.run == *run).map(|step| &mut step.deed);
-        let deed = match (word(update, "sessionUpdate"), last) {
-            ("agent_message_chunk", Some(Deed::Text { text }))
-            | ("agent_thought_chunk", Some(Deed::Thought { text })) => {
-                text.push_str(content(update));
+        let last = steps.last_mut().filter(|step| step.run == *run).map(|step| &mut step.content);
+        let content = match (word(update, "sessionUpdate"), last) {
+            ("agent_message_chunk", Some(StepContent::Text { text }))
+            | ("agent_thought_chunk", Some(StepContent::Thought { text })) => {
+                text.push_str(text_in(update));
                 continue;
             }
             // Models also say a line break between two tools.
-            ("agent_message_chunk" | "agent_thought_chunk", _) if content(update).trim().is_empty() => {
+            ("agent_message_chunk" | "agent_thought_chunk", _) if text_in(update).trim().is_empty() => {
                 continue;
             }
-            ("agent_message_chunk", _) => Deed::Text { text: content(update).to_owned() },
-            ("agent_thought_chunk", _) => Deed::Thought { text: content(update).to_owned() },
+            ("agent_message_chunk", _) => StepContent::Text { text: text_in(update).to_owned() },
+            ("agent_thought_chunk", _) => StepContent::Thought { text: text_in(update).to_owned() },
             ("tool_call" | "tool_call_update", _) => {
                 let id = word(update, "toolCallId");
                 let is_it = |step: &&mut TranscriptStep| {
-                    step.run == *run && matches!(&step.deed, Deed::Tool { id: other, .. } if other == id)
+                    step.run == *run
+                        && matches!(&step.content, StepContent::Tool { id: other, .. } if other == id)
                 };
                 if let Some(step) = steps.iter_mut().rev().find(is_it) {
-                    step.deed.change(update);
+                    step.content.change(update);
                     continue;
                 }
-                let mut deed = Deed::call(id);
-                deed.change(update);
-                deed
+                let mut content = StepContent::call(id);
+                content.change(update);
+                content
             }
-            ("plan", _) => Deed::Plan { plan: plan(update) },
+            ("plan", _) => StepContent::Plan { plan: plan(update) },
             (_, _) => continue,
         };
-        steps.push(TranscriptStep { run: *run, at: *at, deed });
+        steps.push(TranscriptStep { run: *run, at: *at, content });
     }
     steps
 }
 
-impl Deed {
+impl StepContent {
     /// Returns a call of which nothing is known.
     fn call(id: &str) -> Self {
         let (id, status) = (id.to_owned(), "pending".to_owned());
@@ -179,7 +180,7 @@ fn output_text(part: &Value) -> String {
     match word(part, "type") {
         "diff" => format!("changed {}", word(part, "path")),
         "terminal" => format!("terminal {}", word(part, "terminalId")),
-        _ => content(part).to_owned(),
+        _ => text_in(part).to_owned(),
     }
 }
 
@@ -192,7 +193,7 @@ fn plan(update: &Value) -> Vec<AgentStep> {
     entries.iter().map(step).collect()
 }
 
-fn content(value: &Value) -> &str {
+fn text_in(value: &Value) -> &str {
     value.get("content").map(|content| word(content, "text")).unwrap_or_default()
 }
 
@@ -213,7 +214,7 @@ mod tests {
             update: update.clone(),
         };
         let updates: Vec<_> = (0..).zip(updates).map(update).collect();
-        steps_of(&updates).iter().map(|step| serde_json::to_value(&step.deed).unwrap()).collect()
+        steps_of(&updates).iter().map(|step| serde_json::to_value(&step.content).unwrap()).collect()
     }
 
     fn said(kind: &str, text: &str) -> Value {
