@@ -7,7 +7,7 @@ use crate::command::{cargo, cargo_with, finish};
 use crate::error::Failure;
 use crate::skipped::{self, Skipped};
 use crate::tools::{DENY, NEXTEST};
-use crate::{clients, dist, generate, install, size, tidy};
+use crate::{clients, dist, generate, install, lab, size, tidy};
 
 /// A named step of the check.
 struct Step {
@@ -29,7 +29,7 @@ const MUSL_TESTS: &str =
 const PACKAGES: &str = "packages";
 const NEEDS_OF_PACKAGES: &str = "musl-gcc, python3 with venv, dpkg and npm";
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", run: format },
     Step { name: "tidy", run: tidy::run },
     Step { name: DEPENDENCIES, run: dependencies_if_possible },
@@ -39,17 +39,42 @@ const STEPS: [Step; 12] = [
     Step { name: "tests", run: all_tests },
     Step { name: MUSL, run: musl_if_possible },
     Step { name: PACKAGES, run: packages_if_possible },
+    Step { name: "fault lab", run: lab::check },
     Step { name: "doc tests", run: doc_tests },
     Step { name: "generated files", run: generate::check },
     Step { name: "sizes", run: size::check },
 ];
 
+/// The steps of `check --fast`: a verdict in minutes. It compiles what most changes touch and runs the tests that fail first.
+const FAST_STEPS: [Step; 4] =
+    [step("format", format), step("tidy", tidy::run), step("clippy", fast_clippy), step("tests", fast_tests)];
+
+const fn step(name: &'static str, run: fn(&Path) -> Result<(), Failure>) -> Step {
+    Step { name, run }
+}
+
+/// The tests of `check --fast`: all tests inside the crates that decide (model, policy, supervisor, library) and of these tools, and
+/// the life of a task from its start to its end, with kills at durable steps.
+const FAST_TESTS: &str = "(kind(lib) & (package(mw-model) | package(mw-policy) | package(mw-supervisor) | package(meanwhile))) | \
+     package(xtask) | \
+     (binary(engine) & test(/^(start|spawn|kill|output|queue|restart_clear|survivors|notices|wait)::/)) | \
+     (binary(crash) & test(/^(adoption|notices|truth|guarded|slots)::/))";
+
 /// Runs all steps and stops at the first failure. Steps and tests that this machine cannot run are listed at the end.
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {
+    run_steps(root, &STEPS)
+}
+
+/// Runs the steps that find most mistakes in the least time.
+pub(crate) fn run_fast(root: &Path) -> Result<(), Failure> {
+    run_steps(root, &FAST_STEPS)
+}
+
+fn run_steps(root: &Path, steps: &[Step]) -> Result<(), Failure> {
     let whole = Instant::now();
     skipped::begin(&skipped::file(root))?;
-    for (index, step) in STEPS.iter().enumerate() {
-        eprintln!("── {}/{} {}", index + 1, STEPS.len(), step.name);
+    for (index, step) in steps.iter().enumerate() {
+        eprintln!("── {}/{} {}", index + 1, steps.len(), step.name);
         let begun = Instant::now();
         let outcome = (step.run)(root);
         let word = if outcome.is_ok() { "ok" } else { "FAILED" };
@@ -113,6 +138,21 @@ fn format(root: &Path) -> Result<(), Failure> {
 
 fn clippy(root: &Path) -> Result<(), Failure> {
     cargo(root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+}
+
+/// The library and the supervisor with their tests; the front ends are checked as libraries.
+fn fast_clippy(root: &Path) -> Result<(), Failure> {
+    cargo(root, &["clippy", "--workspace", "--lib", "--bins", "--locked", "--", "-D", "warnings"])
+}
+
+fn fast_tests(root: &Path) -> Result<(), Failure> {
+    let packages = ["mw-model", "mw-policy", "mw-supervisor", "meanwhile", "mw-cli", "xtask"];
+    let mut arguments = vec!["run", "--locked", "-E", FAST_TESTS];
+    arguments.extend(packages.iter().flat_map(|package| ["--package", package]));
+    arguments.extend(["--lib", "--bins", "--test", "engine", "--test", "crash"]);
+    let mut command = NEXTEST.command(root, &arguments)?;
+    command.env("MW_TEST_SKIPPED", skipped::file(root));
+    finish(command, "cargo nextest run (the fast tests)")
 }
 
 fn all_tests(root: &Path) -> Result<(), Failure> {

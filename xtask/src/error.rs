@@ -30,6 +30,8 @@ pub(crate) enum Failure {
     NoTool { name: &'static str, version: &'static str, folder: PathBuf, failure: Box<Failure> },
     /// This many tests and steps were skipped although none may be. They were printed.
     Skipped(usize),
+    /// The lab found this many violations and has printed them.
+    Violations(usize),
     /// Tidy found this many violations and has printed them.
     Untidy(usize),
     /// A generated file is out of date.
@@ -59,6 +61,9 @@ impl fmt::Display for Failure {
                 folder.join("bin").display()
             ),
             Self::Skipped(count) => write!(f, "{count} skipped here, where nothing may be skipped"),
+            Self::Violations(count) => {
+                write!(f, "the lab found {count} broken promises; their directories are kept")
+            }
             Self::Untidy(1) => f.write_str("1 violation"),
             Self::Untidy(count) => write!(f, "{count} violations"),
             Self::Stale(path) => write!(f, "{path} is out of date; run `cargo xtask generate` and commit it"),

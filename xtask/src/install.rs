@@ -12,10 +12,19 @@ use std::process::{Command, Stdio};
 use crate::command::{built_program, cargo, cargo_with, target};
 use crate::error::Failure;
 
-const USAGE: &str = "usage: cargo xtask install [--root DIR] [--host]
+const USAGE: &str = "usage: cargo xtask install [--root DIR] [--host] [--profile quick]
 
-  --root DIR   install into DIR/bin; otherwise where cargo install does
-  --host       use the C library of this machine for everything";
+  --root DIR       install into DIR/bin; otherwise where cargo install does
+  --host           use the C library of this machine for everything
+  --profile quick  build in a fraction of the time, for this machine's C library; what is built is larger and starts slower";
+
+/// How much work the compiler does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    Release,
+    /// For people who try it. All executables are built at once.
+    Quick,
+}
 
 /// A program to install.
 struct Program {
@@ -52,7 +61,7 @@ enum Musl {
 
 /// Builds and installs the executables.
 pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
-    let (mut into, mut musl) = (None, None);
+    let (mut into, mut musl, mut profile) = (None, None, Profile::Release);
     let mut options = options.iter();
     while let Some(option) = options.next() {
         match (*option, options.clone().next()) {
@@ -60,12 +69,19 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
                 into = Some(PathBuf::from(directory));
                 options.next();
             }
+            ("--profile", Some(&"quick")) => {
+                profile = Profile::Quick;
+                options.next();
+            }
             ("--host", _) => musl = Some(Musl::No("--host was given".to_owned())),
             _ => return Err(Failure::Usage(USAGE)),
         }
     }
-    let musl = musl.unwrap_or_else(|| Musl::find(root));
     let folder = into.map_or_else(default_root, Ok)?.join("bin");
+    if profile == Profile::Quick {
+        return quick(root, &folder);
+    }
+    let musl = musl.unwrap_or_else(|| Musl::find(root));
     for program in &PROGRAMS {
         let (built, library) = program.build(root, &musl)?;
         place(&built, &folder, program.name)?;
@@ -80,6 +96,27 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<(), Failure> {
         }
         Musl::No(reason) => eprintln!("note: not linked with musl: {reason}"),
     }
+    Ok(())
+}
+
+/// Builds and installs the executables quickly.
+fn quick(root: &Path, folder: &Path) -> Result<(), Failure> {
+    let mut words = vec!["build", "--profile", "quick", "--locked"];
+    words.extend([
+        "--package",
+        "mw-supervisor",
+        "--features",
+        "mw-supervisor/executable",
+        "--package",
+        "mw-cli",
+    ]);
+    PROGRAMS.iter().for_each(|program| words.extend(["--bin", program.name]));
+    cargo(root, &words)?;
+    for program in &PROGRAMS {
+        place(&built_program(root, "quick", program.name), folder, program.name)?;
+        eprintln!("installed {}", folder.join(program.name).display());
+    }
+    eprintln!("note: this build is for trying it; cargo xtask install makes a smaller and faster one");
     Ok(())
 }
 

@@ -11,8 +11,10 @@ mod clients;
 mod command;
 mod dist;
 mod error;
+mod fuzz;
 mod generate;
 mod install;
+mod lab;
 mod mask;
 mod peers;
 mod size;
@@ -28,18 +30,28 @@ use error::Failure;
 
 const USAGE: &str = "usage: cargo xtask <command>
 
-  install    build mw and the executables next to it and install them; --root DIR, --host
+  install    build mw and the executables next to it and install them; --root DIR, --host, --profile quick
   dist       build and try the packages of a release; --out DIR, --arch ARCH
   check      everything CI checks; stops at the first failure, and names at its end what it had to skip here
+             --fast: only what finds most mistakes in the least time
   skipped    what the last check skipped, on a machine that lacks nothing; fails if anything is skipped again
   clients    fetch the third-party clients that some tests drive our servers with
   tidy       the rules that no lint can express
   generate   rewrite docs/reference.md from `mw reference`
+  fuzz       feed changed inputs to every reader of foreign data; --seconds N, --target NAME
+  lab        random faults while tasks run, and a check of what became of them; --seed N, --faults N, --minutes M
   peers      compare mw with the bare limit and installed peers; no part of check";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        // The command of the lab's tasks: it exits with the code that it was given.
+        ["lab-witness", plan @ ..] => lab::witness(plan),
+        words => run(words).map(|()| ExitCode::SUCCESS),
+    };
+    match outcome {
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("xtask: {failure}");
             ExitCode::FAILURE
@@ -47,17 +59,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words.as_slice() {
+fn run(words: &[&str]) -> Result<(), Failure> {
+    match words {
         ["install", options @ ..] => install::run(&workspace::root()?, options),
         ["dist", options @ ..] => dist::run(&workspace::root()?, options),
         ["check"] => check::run(&workspace::root()?),
+        ["check", "--fast"] => check::run_fast(&workspace::root()?),
         ["skipped"] => check::run_skipped(&workspace::root()?),
         ["clients"] => clients::fetch(&workspace::root()?),
         ["tidy"] => tidy::run(&workspace::root()?),
         ["generate"] => generate::write(&workspace::root()?),
+        ["fuzz", options @ ..] => fuzz::run(&workspace::root()?, options),
+        ["lab", options @ ..] => lab::run(&workspace::root()?, options),
         ["peers", options @ ..] => peers::run(&workspace::root()?, options),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

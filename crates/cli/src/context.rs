@@ -68,6 +68,9 @@ impl Context {
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
             meanwhile::engine::arm_fail_point(&name);
         }
+        if let Some(file) = env::var_os("MEANWHILE_CLOCK") {
+            meanwhile::engine::shift_clock(file.into());
+        }
         let mut config = Config::load_tolerantly()?;
         // The settings decide what an agent may do, so all must be valid.
         if needs == Needs::Settings || session.is_some() {

@@ -21,6 +21,9 @@ pub fn mw() -> i32 {
     if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
         meanwhile::engine::arm_fail_point(&name);
     }
+    if let Some(file) = env::var_os("MEANWHILE_CLOCK") {
+        meanwhile::engine::shift_clock(file.into());
+    }
     mw_supervisor::shorten_time_slice();
     let words: Vec<_> = mw_supervisor::arguments().collect();
     let done = commands::run_direct(&words).unwrap_or_else(|| Err(programs::become_engine()));

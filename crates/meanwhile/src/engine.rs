@@ -16,7 +16,7 @@ pub use crate::approval::{
     SessionPolicy, project_of,
 };
 pub use crate::base::Directories;
-pub use crate::clock::{Clock, SystemClock};
+pub use crate::clock::{Clock, SystemClock, shift_clock};
 pub use crate::confine::kernel::confined_by_kernel;
 pub use crate::database::Lookup;
 pub use crate::disk::alarm::AlarmState;

@@ -6,7 +6,7 @@ use super::violation::Violation;
 use crate::workspace::TextFile;
 
 /// The folders at the root of the workspace that pages name.
-const ROOTS: [&str; 7] = [".ci/", "benches/", "crates/", "docs/", "fuzz/", "tools/", "xtask/"];
+const ROOTS: [&str; 6] = [".ci/", "benches/", "crates/", "docs/", "tools/", "xtask/"];
 const LIBRARY: &str = "crates/meanwhile/src/";
 /// Headers of tables whose paths are relative to the library.
 const LIBRARY_TABLES: [&str; 2] = ["| Folder |", "| Step | Where |"];

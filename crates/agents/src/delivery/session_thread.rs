@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use meanwhile::engine::{Holder, Moment, Runtime, SessionHolder, is_shared};
+use meanwhile::engine::{Delivery, Holder, Moment, Runtime, SessionHolder, is_shared};
 use meanwhile::{Meanwhile, Scope};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
@@ -15,6 +15,9 @@ use mw_tools::call::SessionEnd;
 
 /// The maximum size of the notifications in a reply, in bytes.
 const MAX_BYTES: usize = 8 << 10;
+
+/// How often an acknowledgement is tried again, such as on a full disk.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The ends of tasks that one reply reports or will report. No other reply of the session reports them meanwhile. It is
 /// dropped after the delivery was recorded, or when the reply is discarded.
@@ -95,6 +98,7 @@ impl ServedSession {
                 own,
                 open: HashMap::new(),
                 last: 0,
+                written: Vec::new(),
                 reserved: Vec::new(),
                 claimed: HashSet::new(),
                 is_leaving: false,
@@ -117,6 +121,8 @@ struct SessionThread<'a> {
     /// The notifications in replies that are not acknowledged yet, by number.
     open: HashMap<u64, OpenReply<'a>>,
     last: u64,
+    /// The notifications in replies that were written, but whose acknowledgement failed. It is tried again.
+    written: Vec<Delivery<'a>>,
     /// The ends that replies report or will report, with one element for each reply.
     reserved: Vec<TaskId>,
     /// The ends that this server has claimed. No other server of the session reports them.
@@ -128,8 +134,12 @@ impl SessionThread<'_> {
     fn run(&mut self, inbox: &Receiver<ThreadRequest>, idle: Duration) {
         let stays = self.options.session_end == SessionEnd::Kill || is_shared(self.session);
         loop {
-            match inbox.recv_timeout(idle) {
+            let patience = if self.written.is_empty() { idle } else { RETRY_INTERVAL };
+            let received = inbox.recv_timeout(patience);
+            self.written.retain_mut(|delivery| delivery.try_acknowledge().is_err());
+            match received {
                 Ok(request) => self.handle(request),
+                Err(RecvTimeoutError::Timeout) if patience < idle => {}
                 Err(RecvTimeoutError::Timeout) if stays || self.is_in_use() => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             }
@@ -151,9 +161,10 @@ impl SessionThread<'_> {
             ThreadRequest::Release(tasks) => tasks.iter().for_each(|task| self.release(task)),
             ThreadRequest::Drain(own_ends, answer) => _ = answer.send(self.drain(own_ends)),
             ThreadRequest::Acknowledge(number, done) => {
-                if let Some(open) = self.open.remove(&number) {
-                    // If this fails, the notifications are delivered again.
-                    let _ = open.delivery.acknowledge();
+                if let Some(OpenReply { mut delivery, .. }) = self.open.remove(&number)
+                    && delivery.try_acknowledge().is_err()
+                {
+                    self.written.push(delivery);
                 }
                 drop(done);
             }

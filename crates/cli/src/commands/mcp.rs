@@ -33,8 +33,9 @@ pub(crate) struct Arguments {
     /// Serve over HTTP on this local port instead; 0 = any free port
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
-    /// Token that every HTTP request must carry [default: generated and printed]
-    #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
+    /// Token that every HTTP request must carry [default: generated and printed] [env: MEANWHILE_TOKEN]
+    // Without `--http` the variable, which may be set for `mw serve`, has no meaning. So clap does not read it.
+    #[arg(long, requires = "http")]
     token: Option<String>,
 }
 
@@ -59,7 +60,8 @@ impl Arguments {
     }
 
     fn serve_http(&self, port: u16, server: &Server, context: &Context) -> Result<(), CommandError> {
-        let token = match &self.token {
+        let given = self.token.clone().or_else(|| env::var("MEANWHILE_TOKEN").ok());
+        let token = match &given {
             Some(token) => Token::new(token)
                 .ok_or_else(|| CommandError::usage("the token is empty", "omit it to generate one"))?,
             None => Token::random()?,
@@ -71,7 +73,7 @@ impl Arguments {
         let (url, token) = (format!("http://{address}/mcp"), token.as_str());
         if context.json {
             render::json(&serde_json::json!({"url": url, "token": token}))?;
-        } else if self.token.is_some() {
+        } else if given.is_some() {
             render::out(&format!("{url}\n"))?;
         } else {
             render::out(&format!("{url}\nAuthorization: Bearer {token}\n"))?;

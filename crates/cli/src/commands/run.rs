@@ -168,11 +168,11 @@ fn conclude(
 fn count_interrupts(asked: &Arc<UserRequests>) -> Result<(), CommandError> {
     let asked = Arc::clone(asked);
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         for _ in signals.forever() {
             asked.interrupts.fetch_add(1, Ordering::Relaxed);
         }
-    });
+    })?;
     Ok(())
 }
 

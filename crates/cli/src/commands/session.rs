@@ -228,7 +228,7 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
     let handle = signals.handle();
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
-    let passing_on = thread::spawn(move || {
+    let passing_on = thread::Builder::new().spawn(move || {
         for found in &mut signals {
             // A terminal sends its signals to both processes.
             if let (Some(_), Some(signal)) = (found.process, Signal::from_named_raw(found.signal)) {
@@ -236,6 +236,15 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
             }
         }
     });
+    let passing_on = match passing_on {
+        Ok(thread) => thread,
+        Err(error) => {
+            // Without signals it could not be ended.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
+    };
     let status = child.wait();
     handle.close();
     let _ = passing_on.join();

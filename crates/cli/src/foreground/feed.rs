@@ -47,10 +47,10 @@ impl Feed {
         let (settings, scope, id, done) =
             (context.config.settings.clone(), context.scope(), id.clone(), Arc::clone(&all_sent));
         let pass_on = if has_terminal { type_on } else { pass_on };
-        std::thread::spawn(move || match pass_on(settings, &scope, &id, source) {
+        std::thread::Builder::new().spawn(move || match pass_on(settings, &scope, &id, source) {
             Ok(()) => done.store(true, Ordering::Release),
             Err(error) => render::note(&format!("not all input was passed to {id}: {error}")),
-        });
+        })?;
         Ok(Self { all_sent })
     }
 

@@ -1,5 +1,7 @@
 //! Guardian and supervisor killed: the task continues, the next command adopts it, and no outcome is invented.
 
+use std::fs;
+
 use mw_testkit::{Home, Need, SOON, alive, children, skip};
 use rustix::system::uname;
 
@@ -205,9 +207,9 @@ fn a_task_with_an_incomplete_journal_line_is_adopted() {
     for _ in 0..2 {
         home.kill_supervisors(&id);
         // Its writer was killed inside a character.
-        let mut text = std::fs::read(&path).unwrap();
+        let mut text = fs::read(&path).unwrap();
         text.extend(b"{\"v\":1,\"prompt\":\"\xe2\x82");
-        std::fs::write(&path, text).unwrap();
+        fs::write(&path, text).unwrap();
         one_further_command(&home);
         let _ = home.pair(&id);
         assert_eq!(home.status(&id)["status"], "running");
@@ -216,7 +218,7 @@ fn a_task_with_an_incomplete_journal_line_is_adopted() {
     let task = home.ended(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
     assert_eq!(home.lines_in("ran", 1), "ran\n");
-    let journal = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+    let journal = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
     let taken_over = journal.lines().filter(|line| line.starts_with("{\"v\"") && line.contains("taken_over"));
     assert_eq!(taken_over.count(), 2, "{journal}");
 }
@@ -401,4 +403,21 @@ fn output_printed_without_supervisors_is_not_reported_as_complete() {
     let task = home.status(&id);
     assert_eq!(task["status"], "cancelled", "{task}");
     assert_eq!(task["output_complete"], false, "{task}");
+}
+
+/// Both supervisors were killed before they answered, and another process is just adopting the task.
+#[test]
+fn a_start_without_an_answer_keeps_a_task_that_another_process_adopts() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let journal = home.task_dir(&id).join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let (spawning, _) = text.split_once('\n').unwrap();
+    assert!(spawning.contains("spawning"), "{spawning}");
+    // The adopter has the lock and has not written who the process is.
+    fs::write(&journal, format!("{spawning}\n")).unwrap();
+    let _ = home.mw(["started", &id]).exits(0);
+    assert!(home.task_dir(&id).join("spec.json").exists(), "the directory of a running task was removed");
+    let supervisors = home.supervisors_of(&id);
+    assert_eq!(supervisors.len(), 2, "{supervisors:?}");
 }

@@ -341,6 +341,31 @@ fn a_kill_over_mcp_works_on_a_full_disk() {
 }
 
 #[test]
+fn a_server_acknowledges_later_what_it_delivered_before_the_disk_was_full() {
+    let home = small();
+    let id = home.command(["start", "--json", "exit 3"]).session("host").run().json()["id"].clone();
+    let id = id.as_str().unwrap().to_owned();
+    home.ended(&id);
+    let reached = home.work().join("reached");
+    let at = format!("stop:reply-written@{}", reached.display());
+    let mut host = Host::of(home.command(["mcp"]).session("host").env("MEANWHILE_FAIL_AT", at));
+    let call = host.begin("task_list", &json!({}));
+    assert_eq!(mw_testkit::host::notified_tasks(&host.answer(call)["result"]), std::slice::from_ref(&id));
+    wait_until(SOON, "the server has stopped", || reached.exists().then_some(()));
+    let ballast = fill(&home);
+    host.server.signal(rustix::process::Signal::CONT);
+    // The acknowledgement is tried at least once while the disk is full.
+    let mut busy = Host::of(home.command(["mcp"]).session("other"));
+    let _ = busy.call("task_list", &json!({}));
+    fs::remove_file(&ballast).unwrap();
+    let told = home.task_dir(&id).join("told");
+    wait_until(SOON, "the delivery is recorded", || told.exists().then_some(()));
+    host.server.signal(rustix::process::Signal::KILL);
+    let _ = host.server.wait(SOON);
+    assert_eq!(Host::new(&home).notifications(), Vec::<String>::new());
+}
+
+#[test]
 fn killing_an_ended_task_on_a_full_disk_is_no_error() {
     let (home, _, filler) = filled();
     let receipt = home.mw(["kill", "--json", &filler]).exits(0).json();
@@ -394,6 +419,32 @@ fn bytes_dropped_on_a_full_disk_stay_counted_after_the_last_survivor() {
     home.open("end");
     home.wait_until_empty(SOON);
     fs::remove_file(&ballast).unwrap();
+    let task = home.status(&id);
+    assert_eq!(task["survivors"], 0, "{task}");
+    assert_eq!(counts(&task), (5000.into(), 5000.into()), "{task}");
+}
+
+#[test]
+fn bytes_dropped_on_a_full_disk_stay_counted_if_both_supervisors_are_killed_after_the_end() {
+    let home = small();
+    let script = format!(
+        "({}) & {}; head -c 5000 /dev/zero | tr '\\0' x; exit 3",
+        children::gate("end"),
+        children::gate("go")
+    );
+    let id = home.start(&script);
+    let _ = home.list();
+    let ballast = fill(&home);
+    home.open("go");
+    let counts = |task: &Value| (task["output_bytes"].clone(), task["dropped_bytes"].clone());
+    assert_eq!(counts(&home.ended(&id)), (5000.into(), 5000.into()));
+    fs::remove_file(&ballast).unwrap();
+    home.kill_supervisors(&id);
+    let task = home.status(&id);
+    assert_ne!(task["survivors"], 0, "{task}");
+    let _ = home.pair(&id);
+    home.open("end");
+    home.wait_until_empty(SOON);
     let task = home.status(&id);
     assert_eq!(task["survivors"], 0, "{task}");
     assert_eq!(counts(&task), (5000.into(), 5000.into()), "{task}");

@@ -107,3 +107,19 @@ fn delivered_notifications_are_not_repeated_after_a_lost_write_ahead_log() {
     assert_eq!(home.list().len(), 3);
     assert_eq!(delivered_text(&home, "s"), "");
 }
+
+#[test]
+fn a_notification_is_not_repeated_if_the_database_is_older_than_its_delivery() {
+    let home = home();
+    let started = home.command(["start", "--json", "exit 4"]).session("s").run();
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    home.until_settled(&id);
+    home.wait_until_empty(SOON);
+    let files = ["meanwhile.db", "meanwhile.db-wal"].map(|name| home.state().join(name));
+    let before = files.clone().map(|file| fs::read(file).unwrap());
+    assert!(delivered_text(&home, "s").contains(&id));
+    let _ = fs::remove_file(home.state().join("meanwhile.db-shm"));
+    files.iter().zip(before).for_each(|(file, bytes)| fs::write(file, bytes).unwrap());
+    assert_eq!(delivered_text(&home, "s"), "");
+}

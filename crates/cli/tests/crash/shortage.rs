@@ -182,3 +182,26 @@ fn a_kill_with_few_descriptors_kills_or_reports_an_error() {
         assert_eq!(home.status(&id)["status"], "cancelled", "{files}: {outcome}");
     }
 }
+
+#[test]
+fn a_task_that_starts_with_few_descriptors_can_be_killed() {
+    let home = home();
+    let mut started = 0;
+    for files in FEW {
+        // In a session, so that the small program does not replace itself after a failure.
+        let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
+        let command = home.program("sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw")).session("s");
+        let outcome =
+            ["start", "--json", children::SLEEPER].iter().fold(command, |it, word| it.arg(word)).run();
+        if outcome.code != Some(0) {
+            continue;
+        }
+        started += 1;
+        let id = outcome.json()["id"].as_str().unwrap().to_owned();
+        let receipt = home.mw(["kill", "--json", "--grace", "0s", &id]).exits(0).json();
+        assert_eq!(receipt["status"], "cancelled", "{files}: {receipt}");
+        assert_eq!(receipt["survivors"], serde_json::json!([]), "{files}: {receipt}");
+    }
+    assert!(started > 0, "no start has succeeded");
+    home.wait_until_empty(SOON);
+}

@@ -133,6 +133,11 @@ impl Findings {
         known.or_else(|| self.journal.iter().find(|line| line.run == run).map(|line| (nobody(), line.at)))
     }
 
+    /// Returns whether the command of a run may have been executed, whoever supervises it now.
+    pub(crate) fn may_have_begun(&self, run: u32) -> bool {
+        self.not_executed(run).is_none() && self.journal.iter().any(|line| line.run == run)
+    }
+
     /// Returns whether a start led to nothing, and no process continues it. This may change before the transaction that acts on
     /// it, so it is checked again there.
     pub(crate) const fn is_abandoned(&self) -> bool {

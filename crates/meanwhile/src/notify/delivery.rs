@@ -59,6 +59,15 @@ impl Delivery<'_> {
         self.close(None)
     }
 
+    /// Does the same as [`Delivery::acknowledge`]. After an error it can be called again: as long as this value lives, nobody
+    /// else is given the notifications.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn try_acknowledge(&mut self) -> Result<()> {
+        self.close(None)
+    }
+
     /// Stores the message that carries the notifications, and closes them in the same transaction.
     ///
     /// # Errors

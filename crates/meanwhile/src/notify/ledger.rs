@@ -21,7 +21,8 @@ use mw_model::{AGENT_WAITS, NoticeKind, TaskId};
 use super::delivery::{Delivery, mark_delivered};
 use super::session_holder::{Moment, SessionHolder};
 use crate::disk::session_dir::lease;
-use crate::disk::store::{NoticeRow, Transaction};
+use crate::disk::store::{NoticeRow, Transaction, ordinal};
+use crate::disk::task_dir::DeliveredNotice;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::notify::Notifications;
@@ -114,7 +115,8 @@ impl SessionHolder<'_> {
             transaction.hand_over(&numbers, &self.lease.token)?;
             let (mut current, mut overtaken) = (Vec::new(), Vec::new());
             for row in rows {
-                let to = if is_overtaken(&row, transaction)? { &mut overtaken } else { &mut current };
+                let is_past = is_overtaken(&row, transaction)? || self.was_delivered(&row)?;
+                let to = if is_past { &mut overtaken } else { &mut current };
                 to.push(row);
             }
             let numbers: Vec<_> = overtaken.iter().map(|row| row.number).collect();
@@ -129,6 +131,24 @@ impl SessionHolder<'_> {
             // If the disk is too full to record the delivery, deliver later: once, not twice.
             Err(Error::Store(error)) if error.is_disk_full() => Ok(Vec::new()),
             other => other,
+        }
+    }
+
+    /// Returns whether the owner has a notification according to the task's directory. The database may be older: its
+    /// last changes are lost if another program removes its write-ahead log.
+    fn was_delivered(&self, row: &NoticeRow) -> Result<bool> {
+        let directory = self.base.home.task(&row.task);
+        match &row.kind {
+            NoticeKind::Ended { .. } => Ok(directory.delivered_run()?.is_some_and(|run| run >= row.run)),
+            NoticeKind::Stalled { .. } | NoticeKind::Ready { .. } | NoticeKind::Batch { .. } => {
+                let kind = row.kind.kind();
+                let is_this = |delivered: &DeliveredNotice| {
+                    delivered.kind == kind
+                        && delivered.run == row.run
+                        && delivered.ordinal == ordinal(&row.kind, row.at)
+                };
+                Ok(directory.delivered_news()?.iter().any(is_this))
+            }
         }
     }
 }

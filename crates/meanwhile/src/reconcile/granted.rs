@@ -79,6 +79,12 @@ impl Reconciler<'_> {
         self.reconcile_started(id)?;
         let task = self.base.database.stored(id)?;
         match task.state {
+            // Another process may be adopting it. Its command may run.
+            TaskState::Pending { .. } | TaskState::Starting { .. }
+                if self.base.database.look_at(&task)?.may_have_begun(task.state.run()) =>
+            {
+                Ok(task)
+            }
             TaskState::Pending { .. } | TaskState::Starting { .. } => Err(error),
             TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(task),
         }

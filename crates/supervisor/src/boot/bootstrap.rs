@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpid};
 
 use super::check;
-use super::descriptors::{ensure_spare, is_shortage};
+use super::descriptors::{FEW, MANY, ensure_spare, is_shortage};
 use super::entrusted::entrust;
 use super::fork_server;
 use super::guardian;
@@ -230,9 +230,12 @@ fn receive_run(address: &Address, early: Early) -> Option<(Run, Vec<u8>, OwnedFd
         let files = files
             .complete(&message, address.run)
             .map_err(|error| StartRefusal::system("task files", &error))?;
-        if address.purpose == Purpose::Adopt {
-            ensure_spare(&files.journal).map_err(|error| StartRefusal::system("adopter", &error))?;
-        }
+        // Without spare descriptors it could neither answer nor search for processes, and no kill would reach the task.
+        let number = match address.purpose {
+            Purpose::Spawn => FEW,
+            Purpose::Adopt => MANY,
+        };
+        ensure_spare(&files.journal, number).map_err(|error| StartRefusal::system("supervisor", &error))?;
         let number = address.run;
         Ok((
             Run {

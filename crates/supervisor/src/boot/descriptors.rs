@@ -22,15 +22,20 @@ pub(crate) fn is_shortage(error: &io::Error) -> bool {
     is_file_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
 }
 
+/// What an adopter opens, and what more output needs.
+pub(crate) const MANY: usize = 8;
+/// What a new supervisor opens at a time: a connection, a directory of processes and a file in it, a handle of a process.
+pub(crate) const FEW: usize = 4;
+
 /// Returns whether there are descriptors left for what is opened later.
-pub(crate) fn has_spare(any: &File) -> bool {
-    const ENOUGH: usize = 8;
-    (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
+pub(crate) fn has_spare(any: &File, number: usize) -> bool {
+    (0..number).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
 }
 
 /// Makes sure that descriptors are left, and raises the limit if necessary.
-pub(crate) fn ensure_spare(any: &File) -> io::Result<()> {
-    if has_spare(any) || (raise_limit() && has_spare(any)) { Ok(()) } else { Err(Errno::MFILE.into()) }
+pub(crate) fn ensure_spare(any: &File, number: usize) -> io::Result<()> {
+    let is_enough = has_spare(any, number) || (raise_limit() && has_spare(any, number));
+    if is_enough { Ok(()) } else { Err(Errno::MFILE.into()) }
 }
 
 /// Runs a function that needs a descriptor, and raises the limit if necessary.

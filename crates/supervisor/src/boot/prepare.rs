@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::bootstrap::{Address, Purpose, StartRefusal};
-use super::descriptors::ensure_spare;
+use super::descriptors::{MANY, ensure_spare};
 use crate::clock;
 use crate::end::record;
 use crate::fail_point::fail_point;
@@ -82,7 +82,7 @@ pub(super) fn in_directory(
         Some(pipes) => Prepared::for_spawn(journal, board, pipes),
         None => {
             // An adopter without spare descriptors could neither answer nor search for processes.
-            ensure_spare(&journal).map_err(|error| StartRefusal::system("adopter", &error))?;
+            ensure_spare(&journal, MANY).map_err(|error| StartRefusal::system("adopter", &error))?;
             Prepared::for_adoption(journal, board)
         }
     };

@@ -25,6 +25,7 @@ pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         {
             supervisor.run.reap(pid);
         }
+        supervisor.run.files.log.count_recorded_drops(record.dropped_bytes);
         supervisor.had_survivors = !record.survivors.is_empty();
         supervisor.record = Some(record);
         supervisor.run.free_slots();

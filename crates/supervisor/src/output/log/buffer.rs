@@ -22,7 +22,7 @@ use rustix::io::ioctl_fionread;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::log_file::Log;
-use crate::boot::descriptors::has_spare;
+use crate::boot::descriptors::{MANY, has_spare};
 use crate::fail_point::fail_point;
 use crate::sys::Mapping;
 
@@ -98,7 +98,7 @@ impl Log {
             return Ok(None);
         }
         if let Buffering::Untried = self.buffering {
-            let buffer = Buffer::create(&self.dir).ok().filter(|_| has_spare(&self.null));
+            let buffer = Buffer::create(&self.dir).ok().filter(|_| has_spare(&self.null, MANY));
             self.buffering = buffer.map_or(Buffering::Impossible, Buffering::Ready);
         }
         let Buffering::Ready(buffer) = &self.buffering else { return Ok(None) };

@@ -104,6 +104,14 @@ impl Log {
         Ok(())
     }
 
+    /// Counts drops that the exit record has and the index has not: on a full disk the index had no room for them.
+    pub(crate) fn count_recorded_drops(&mut self, recorded: u64) {
+        // A log that is not open yet counts them when it is opened.
+        if !matches!(self.way, WriteMode::Closed) {
+            self.lose(recorded.saturating_sub(self.dropped));
+        }
+    }
+
     fn is_being_written(&self) -> bool {
         self.board.writer.get().is_some_and(|pid| sys::start_ticks(pid).is_some())
     }
