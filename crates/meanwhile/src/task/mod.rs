@@ -3,6 +3,7 @@
 mod agent_view;
 mod confined;
 mod limits;
+mod place_state;
 pub(crate) mod queue_place;
 mod scope;
 mod task_view;
@@ -11,6 +12,7 @@ pub use agent_view::AgentView;
 pub(crate) use confined::ASK_MARK;
 pub use confined::TaskConfinement;
 pub use limits::TaskLimits;
+pub use place_state::PlaceState;
 pub use scope::Scope;
 pub use task_view::Task;
 pub(crate) use task_view::{Change, ended_by};
