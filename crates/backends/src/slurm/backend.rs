@@ -1,6 +1,5 @@
 //! The back-end of one run: submits the job and follows it to its end.
 
-use std::fs;
 use std::process::Stdio;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use mw_model::signal::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 use mw_model::wire::PlaceEnd;
 use mw_model::{Exit, SlurmPlace, Stream};
 
-use super::shared::{Shared, state_of};
+use super::shared::Shared;
 use super::submit::submit;
 use super::tools;
 use super::verdict::{Phase, Reason, Recorded, ended_by, memory_of, not_started, phase, reason_in, recorded};
@@ -22,6 +21,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often a signal that could not be delivered is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+/// How long the node has for a SIGKILL, before Slurm ends the job.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A node that is alive writes a new beat every five seconds.
 const SILENCE: Duration = Duration::from_secs(20);
 /// How long the reason for an end that Slurm has caused may take to show.
@@ -51,6 +52,7 @@ impl Attempt for SlurmBackend {
             known_since_ms: now_ms(),
             has_begun: false,
             retry_at: Instant::now(),
+            killed_at: None,
             beat: (None, Instant::now()),
             ended_at: None,
         };
@@ -58,9 +60,11 @@ impl Attempt for SlurmBackend {
     }
 
     fn clean_up(&mut self, job: &mut Job) {
-        // A command that may still run keeps its files.
+        // A command that may still run keeps its files. What Slurm has ended does not run.
         let is_known = match &job.record.end {
-            Some(PlaceEnd::Ended { exit, .. }) => !matches!(exit, Exit::Unknown(_)),
+            Some(PlaceEnd::Ended { exit, limit, asked }) => {
+                !matches!(exit, Exit::Unknown(_)) || limit.is_some() || asked.is_some()
+            }
             Some(PlaceEnd::NotStarted { .. }) => true,
             None => false,
         };
@@ -82,6 +86,8 @@ struct Following {
     has_begun: bool,
     /// When signals are tried again.
     retry_at: Instant,
+    /// When SIGKILL was passed on.
+    killed_at: Option<Instant>,
     /// The last beat of the node, and when it was new.
     beat: (Option<String>, Instant),
     /// When the end was recorded by the node, if that needs an explanation of Slurm.
@@ -121,6 +127,13 @@ impl Following {
     fn look_at_lease(&mut self, job: &mut Job, output: &Output) {
         let Some(lease) = self.shared.lease().filter(|lease| lease.run == job.run) else { return };
         self.has_begun = true;
+        // Of several jobs for a run, only one executes the command.
+        if job.record.job.as_ref() != Some(&lease.job) {
+            self.watch.turn_to(&lease.job);
+            self.id.clone_from(&lease.job);
+            job.record.job = Some(lease.job);
+            let _ = job.write();
+        }
         let attempt = job.record.requeued;
         if lease.attempt > attempt {
             // The earlier attempt ends itself, or is given up. Its last output comes first.
@@ -140,7 +153,7 @@ impl Following {
         }
     }
 
-    /// Leaves new signals for the node, and wakes it. Cancels the job if it has not begun.
+    /// Leaves new signals for the node, and wakes it. Slurm ends a job that has not begun, or whose node does not answer.
     fn pass_signals_on(&mut self, job: &mut Job, signals: &Signals) -> Result<()> {
         let all = signals.all();
         let is_new = all.len() > job.record.signals;
@@ -149,16 +162,22 @@ impl Following {
             job.record.signals += 1;
             job.write()?;
         }
-        let ends = |number: &i32| [SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM].contains(number);
-        let is_due = !self.has_begun && all.iter().any(ends) && Instant::now() >= self.retry_at;
+        if all.contains(&SIGKILL) {
+            self.killed_at.get_or_insert_with(Instant::now);
+        }
+        let is_ignored = self.killed_at.is_some_and(|at| at.elapsed() >= ANSWER_TIMEOUT);
+        let is_end = all.iter().any(|number| [SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM].contains(number));
+        let is_due = is_end && (is_ignored || !self.has_begun) && Instant::now() >= self.retry_at;
         if !is_new && !is_due {
             return Ok(());
         }
-        self.retry_at = Instant::now() + RETRY;
-        // If that fails, the node looks every five seconds, and a job that waits is cancelled later.
-        if self.has_begun {
+        self.retry_at = Instant::now() + if is_ignored { ANSWER_TIMEOUT } else { RETRY };
+        // If that fails, the node looks every five seconds, and a job is cancelled later.
+        if is_ignored {
+            let _ = self.scancel(&[]);
+        } else if self.has_begun {
             let _ = self.scancel(&["--batch", "--signal=URG"]);
-        } else if all.iter().any(ends) && self.scancel(&["--state=PENDING"]).is_ok() {
+        } else if is_end && self.scancel(&["--state=PENDING"]).is_ok() {
             self.known_since_ms = now_ms();
             let _ = self.watch.look_after(self.known_since_ms);
         }
@@ -184,12 +203,13 @@ impl Following {
             }
             Recorded::Ended { exit, was_told } => (exit, was_told),
         };
-        let is_killed = matches!(exit, Exit::Signal { number: SIGKILL, .. });
-        if !signals.all().is_empty() || !(was_told || is_killed) {
+        // Slurm signals one process after the other: the command may have ended before the script on the node was told.
+        let is_by_signal = matches!(exit, Exit::Signal { .. } | Exit::Code(128..));
+        let found = reason_in(&self.shared.messages());
+        if !signals.all().is_empty() || found.is_none() && !was_told && !is_by_signal {
             return Ok(Some(PlaceEnd::by_itself(exit)));
         }
-        // The messages are written before the signals are sent. Without one, the state of the job decides.
-        let found = reason_in(&self.shared.messages());
+        // Without a message, the state of the job decides.
         let ended_at = *self.ended_at.get_or_insert_with(Instant::now);
         let reason = match (found, self.watch.look()) {
             (Some(reason), _) if !self.may_requeue => Some(reason),
@@ -235,7 +255,11 @@ impl Following {
         let messages = self.shared.messages();
         let found = reason_in(&messages);
         if !self.has_begun {
-            return Ok(Some(not_started(&self.id, found.or(reason), &messages)));
+            // It may have begun and ended since the last look.
+            if self.shared.lease().is_some_and(|lease| lease.run == job.run) {
+                return Ok(None);
+            }
+            return Ok(Some(not_started(&self.id, found.or(reason), &messages, &signals.all())));
         }
         // What the node itself has reported is certain. Everything else may be said of a node that was only lost.
         let is_certain = found.is_some_and(|found| found != Reason::NodeFailure) && state != "unknown";
@@ -274,32 +298,4 @@ impl Following {
         };
         job.spec.limits.resources.memory.or_else(of_job)
     }
-}
-
-/// Checks whether the cluster answers, has the partition, and this machine can write to the shared directory.
-pub(crate) fn probe(place: &SlurmPlace) -> Result<String> {
-    let run = |program: &str, words: &[String]| tools::run(program, words, Stdio::null());
-    let version = run("sbatch", &["--version".to_owned()])?;
-    let mut words = vec!["--noheader".to_owned(), "--format=%R|%D|%a".to_owned()];
-    words.extend(place.partition.iter().map(|name| format!("--partition={name}")));
-    let listed = run("sinfo", &words)?;
-    let parts: Vec<Vec<_>> = listed.lines().map(|line| line.trim().split('|').collect()).collect();
-    let nodes: u64 = parts.iter().filter_map(|parts| parts.get(1)?.parse::<u64>().ok()).sum();
-    let what =
-        place.partition.as_ref().map_or_else(|| "the cluster".to_owned(), |name| format!("partition {name}"));
-    if parts.is_empty() {
-        return Err(PlaceError::Refused(format!("the cluster has no {what}")));
-    }
-    if parts.iter().all(|parts| parts.get(2) != Some(&"up")) {
-        return Err(PlaceError::Refused(format!("{what} is not up")));
-    }
-    let state = state_of(place)?;
-    fs::create_dir_all(&state).map_err(|error| {
-        PlaceError::Refused(format!(
-            "cannot write to {}, which the nodes must share: {error}",
-            state.display()
-        ))
-    })?;
-    let version = version.trim().replace("slurm", "Slurm");
-    Ok(format!("{version}, {nodes} nodes in {what}"))
 }

@@ -9,13 +9,16 @@
 //!
 //! `submit` submits the job of a run once, and `backend` follows it to its end. `shared` is the directory that this machine and the nodes
 //! share; `node.sh` keeps the output and the wait status there. `tools` executes Slurm's programs, `watch` shares what they
-//! say about all jobs, and `verdict` decides what an end means.
+//! say about all jobs, and `verdict` decides what an end means. `probe` checks
+//! the cluster.
 
 mod backend;
+mod probe;
 mod shared;
 mod submit;
 mod tools;
 mod verdict;
 mod watch;
 
-pub(crate) use backend::{SlurmBackend, probe};
+pub(crate) use backend::SlurmBackend;
+pub(crate) use probe::probe;

@@ -86,5 +86,5 @@ done
 kill "$T" 2>/dev/null
 [ -f "$D/exit" ] && read -r S <"$D/exit" || S="code $A"
 [ -z "$F" ] || S="fenced 9"
-# Signals of Slurm come last.
-echo "$S$O" >"$D/status"
+# Signals of Slurm come last. A disk that is full may have space later.
+while [ -d "$D" ] && ! echo "$S$O" >"$D/status"; do sleep 5; done 2>/dev/null

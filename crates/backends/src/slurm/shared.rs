@@ -11,6 +11,7 @@
 //!                   /a<k>/      stdout, stderr, status, beat and leader of attempt k
 //! ```
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -25,6 +26,8 @@ use crate::far;
 const NODE: &str = include_str!("node.sh");
 /// How much of a small file is read.
 const MAX_TEXT: u64 = 4096;
+/// The job in the lease of a run that no node has begun.
+const NO_JOB: &str = "0";
 
 /// The files of a run.
 pub(super) struct Shared {
@@ -58,9 +61,8 @@ impl Shared {
             private_file(&first.join(name)).map_err(failed)?;
         }
         private_file(&self.run.join("signals")).map_err(failed)?;
-        let lease = self.task.join("lease");
-        if fs::metadata(&lease).map_or(0, |meta| meta.len()) == 0 {
-            private_file(&lease).and_then(|mut file| file.write_all(b"0 0 0 none\n")).map_err(failed)?;
+        if self.leased().is_none_or(|lease| lease.run < job.run) {
+            self.take_lease(job.run).map_err(failed)?;
         }
         let cwd = place.directory.as_deref().map_or_else(|| job.spec.cwd.clone(), RawText::from);
         self.write("command", &far::command(job, &cwd)).map_err(failed)?;
@@ -114,8 +116,21 @@ impl Shared {
         self.run.join(format!("a{attempt}"))
     }
 
-    /// Returns who has the right to run, if the file is complete.
+    /// Takes the right to run from all earlier runs, before a node has begun this one. The file is not replaced, because other
+    /// machines may see a new one late.
+    fn take_lease(&self, run: u32) -> io::Result<()> {
+        let file = private_file(&self.task.join("lease"))?;
+        file.set_len(0)?;
+        (&file).write_all(format!("{run} 0 {NO_JOB} none\n").as_bytes())
+    }
+
+    /// Returns the node that has begun a run or an attempt last.
     pub(super) fn lease(&self) -> Option<Lease> {
+        self.leased().filter(|lease| lease.job != NO_JOB)
+    }
+
+    /// Returns who has the right to run, if the file is complete.
+    fn leased(&self) -> Option<Lease> {
         let text = read(&self.task.join("lease"))?;
         let mut words = text.strip_suffix('\n')?.split(' ');
         let (run, attempt) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
@@ -177,8 +192,15 @@ impl Shared {
         }
     }
 
+    /// Removes the files of the run. The lease goes with the last run: those whose end is unknown have kept their files.
     pub(super) fn remove(&self) {
         let _ = fs::remove_dir_all(&self.run);
+        let is_run = |name: &OsStr| name.to_string_lossy().starts_with("run-");
+        let mut entries = fs::read_dir(&self.task).into_iter().flatten().flatten();
+        if !entries.any(|entry| is_run(&entry.file_name())) {
+            let _ = fs::remove_file(self.task.join("lease"));
+            let _ = fs::remove_dir(&self.task);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::driver::{Job, Signals};
 use crate::error::{PlaceError, Result};
 
 /// Messages of an `sbatch` that has not reached the controller at all.
-const NOT_SENT: [&str; 3] = ["contact slurm controller", "munge", "Munge"];
+const NOT_SENT: [&str; 2] = ["contact slurm controller", "Munge encode failed"];
 
 /// Submits the job, unless that was done before. Returns its id.
 pub(super) fn submit(

@@ -9,10 +9,12 @@ use crate::error::{PlaceError, Result};
 
 /// A program that takes longer is stopped. Slurm's own limit for a message is shorter.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Variables of this machine that a job gets. Slurm passes on everything that `sbatch` has.
-const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG"];
-/// Variables with these prefixes configure Slurm.
-const PREFIXES: [&str; 4] = ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"];
+/// Variables of this machine that a job gets. Slurm passes on everything that `sbatch` has. Those of a job that runs this
+/// process are not among them, nor those that make `squeue` or `scancel` ignore jobs.
+const ENVIRONMENT: [&str; 9] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"];
+/// Defaults of `sbatch` that would make it wait for the end, or submit several jobs.
+const NOT_FOR_US: [&str; 2] = ["SBATCH_WAIT", "SBATCH_ARRAY_INX"];
 
 /// Messages that say nothing about the request: it may have arrived or not.
 const UNCLEAR: [&str; 8] = [
@@ -29,9 +31,8 @@ const UNCLEAR: [&str; 8] = [
 /// Executes a program and returns what it printed.
 pub(super) fn run(program: &str, arguments: &[String], input: Stdio) -> Result<String> {
     let is_kept = |name: &str| {
-        ENVIRONMENT.contains(&name)
-            || name.starts_with("LC_")
-            || PREFIXES.iter().any(|it| name.starts_with(it))
+        let is_default = name.starts_with("SBATCH_") && !NOT_FOR_US.contains(&name);
+        ENVIRONMENT.contains(&name) || name.starts_with("LC_") || is_default
     };
     let environment = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_kept));
     let mut child = Command::new(program)
@@ -96,7 +97,11 @@ fn wait(child: &mut Child) -> Result<bool> {
 /// Returns the most telling line of a program's messages.
 fn message_of(program: &str, errors: &str) -> String {
     let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = lines().rfind(|line| line.contains("error:")).or_else(|| lines().next_back());
+    // What follows the line about munge does not name it.
+    let line = lines()
+        .find(|line| line.contains("Munge"))
+        .or_else(|| lines().rfind(|line| line.contains("error:")))
+        .or_else(|| lines().next_back());
     let line = line.unwrap_or("it failed without a message");
     let line = line.trim_start_matches(&format!("{program}: ")).trim_start_matches("error: ");
     format!("{program}: {line}")
@@ -113,6 +118,9 @@ mod tests {
             message_of("sbatch", errors),
             "sbatch: Batch job submission failed: Invalid partition name specified"
         );
+        let errors = "sbatch: error: Munge encode failed: Failed to connect to \"/run/munge.socket\"\nsbatch: error: Batch job submission failed: Protocol authentication error\n";
+        let message = message_of("sbatch", errors);
+        assert_eq!(message, "sbatch: Munge encode failed: Failed to connect to \"/run/munge.socket\"");
         assert_eq!(message_of("squeue", ""), "squeue: it failed without a message");
     }
 

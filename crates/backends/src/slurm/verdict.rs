@@ -107,9 +107,10 @@ pub(super) fn ended_by(reason: Option<Reason>, exit: Exit, memory: Option<u64>) 
     }
 }
 
-/// Describes a job that was over before the command was executed.
-pub(super) fn not_started(job: &str, reason: Option<Reason>, messages: &str) -> PlaceEnd {
+/// Describes a job that was over before the command was executed. `sent` are the signals of this machine.
+pub(super) fn not_started(job: &str, reason: Option<Reason>, messages: &str, sent: &[i32]) -> PlaceEnd {
     let why = match reason {
+        Some(Reason::Cancelled) if !sent.is_empty() => "was cancelled before it started".to_owned(),
         Some(Reason::Cancelled) => "was cancelled by someone else before it started".to_owned(),
         Some(Reason::TimeLimit) => "reached its deadline before it started".to_owned(),
         Some(Reason::NodeFailure) => "could not be started, because its node has failed".to_owned(),

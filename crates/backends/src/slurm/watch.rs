@@ -17,7 +17,7 @@ use crate::driver::private_file;
 use crate::error::{PlaceError, Result};
 
 /// How old an answer about few jobs may be. About many it may be older, as Slurm needs longer for it.
-const FRESH: Duration = Duration::from_secs(1);
+const FRESH: Duration = Duration::from_secs(2);
 /// How much older it may be for each job.
 const PER_JOB: Duration = Duration::from_millis(5);
 const OLDEST: Duration = Duration::from_secs(30);
@@ -98,6 +98,14 @@ impl Watch {
         match &self.last {
             Some((_, known)) => known.clone(),
             None => Known::Unreachable("it was not asked yet".to_owned()),
+        }
+    }
+
+    /// Continues with another job, if it is another one.
+    pub(super) fn turn_to(&mut self, job: &str) {
+        if self.job != job {
+            job.clone_into(&mut self.job);
+            self.last = None;
         }
     }
 
@@ -230,8 +238,8 @@ mod tests {
 
     #[test]
     fn an_answer_about_many_jobs_may_be_older() {
-        assert!(!head(1, None).is_due(6200) && head(1, None).is_due(6300));
-        assert!(!head(1000, None).is_due(11_000) && head(1000, None).is_due(11_300));
+        assert!(!head(1, None).is_due(7200) && head(1, None).is_due(7300));
+        assert!(!head(1000, None).is_due(12_000) && head(1000, None).is_due(12_300));
         assert!(head(1000, None).is_due(5100), "the clock was set back");
     }
 }

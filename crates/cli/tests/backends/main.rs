@@ -15,4 +15,5 @@ mod matrix;
 mod sandbox;
 mod slurm;
 mod slurm_cluster;
+mod slurm_nodes;
 mod world;

@@ -1,5 +1,6 @@
 //! A Slurm cluster of three nodes on this machine, which ends with the test.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use mw_testkit::{Home, need_program, processes, wait_until};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::world::{Kind, World};
@@ -60,10 +62,15 @@ impl Cluster {
 
     /// A home with a back-end on this cluster.
     pub(crate) fn world(&self, settings: &str) -> World {
+        self.world_with_path(settings, &std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Like [`Cluster::world`], with a list of directories for programs.
+    pub(crate) fn world_with_path(&self, settings: &str, path: &OsStr) -> World {
         let state = self.state();
         let text = format!("[backends.{NAME}]\nkind = \"slurm\"\nstate = {state:?}\n{settings}");
         let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("SLURM_CONF", self.conf());
-        World::with_home(home, NAME, Kind::Remote, &text)
+        World::with_home(home.with_env("PATH", path), NAME, Kind::Remote, &text)
     }
 
     /// Executes one of Slurm's programs and returns what it prints.
@@ -83,6 +90,21 @@ impl Cluster {
         let name = format!("mw-{id}-");
         let of_task = |line: &&str| line.split_once('|').is_some_and(|(_, job)| job.starts_with(&name));
         listed.lines().filter(of_task).map(|line| line.split('|').next().unwrap().to_owned()).collect()
+    }
+
+    /// How often the controller was asked for the jobs of a user.
+    pub(crate) fn questions(&self) -> u64 {
+        let printed = self.run("sdiag", &[]);
+        let lines = printed.lines().filter(|line| line.contains("REQUEST_JOB_"));
+        let counts = lines.filter_map(|line| line.split("count:").nth(1)?.split_whitespace().next());
+        counts.filter_map(|count| count.parse::<u64>().ok()).sum()
+    }
+
+    /// Returns the path of one of Slurm's programs.
+    pub(crate) fn path_of(&self, program: &str) -> String {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|it| it.join(program)).find(|it| it.exists());
+        found.unwrap().to_string_lossy().into_owned()
     }
 
     /// Kills a daemon.
@@ -122,4 +144,20 @@ impl Drop for Cluster {
             let _ = child.wait();
         }
     }
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+pub(crate) fn log(world: &World, id: &str) -> String {
+    String::from_utf8(world.home.log(id)).unwrap()
+}
+
+/// Waits until the status has this in its `place_state`.
+pub(crate) fn until_noted(world: &World, id: &str, words: &str) {
+    wait_until(LONG, &format!("the status says {words:?}"), || {
+        let task = world.home.status(id);
+        text(&task["place_state"]["note"]).contains(words).then_some(())
+    });
 }
