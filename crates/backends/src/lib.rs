@@ -1,7 +1,7 @@
-//! Drivers that run tasks on other machines and in containers.
+//! Drivers that run tasks on other machines, in containers and on clusters.
 //!
 //! ```text
-//! task ──▶ supervisor ──▶ driver ──▶ back-end ──▶ ssh, or the API of a container engine
+//! task ──▶ supervisor ──▶ driver ──▶ back-end ──▶ ssh, the API of a container engine, or the tools of Slurm
 //!  │                        ├─ output      what the command prints there, by offset
 //!  ├─ place.json ◀──────────┤              where it runs, and how it ended
 //!  └─ place.signals ────────┘              signals to pass on
@@ -21,6 +21,7 @@ mod driver;
 mod error;
 mod far;
 mod probe;
+mod slurm;
 mod ssh;
 
 pub use driver::run_driver;

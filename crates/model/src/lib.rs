@@ -36,7 +36,7 @@ pub use task::agent::{
     Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, SESSION_EXPIRED, StepStatus,
     ToolUse, Worktree,
 };
-pub use task::cause::{Cause, Exit, TimeLimit};
+pub use task::cause::{Cause, EndRequest, Exit, TimeLimit};
 pub use task::dependency::{Dependency, EndWanted};
 pub use task::event::Event;
 pub use task::grant::{EnvironmentGrant, Grant, NetworkGrant, ReadGrant, TaskGrant, WriteGrant};
@@ -44,7 +44,7 @@ pub use task::id::{
     IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle,
 };
 pub use task::limits::Limits;
-pub use task::place::{BackendKind, BackendPlace, ContainerPlace, Place, SshPlace};
+pub use task::place::{BackendKind, BackendPlace, ContainerPlace, Place, SlurmPlace, SshPlace};
 pub use task::progress::{PROGRESS_FD, Progress};
 pub use task::ready::ReadyWhen;
 pub use task::requester::Requester;

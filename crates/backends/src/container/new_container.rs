@@ -262,7 +262,7 @@ fn end_of(state: &ContainerState, sent: &[i32], is_podman: impl FnOnce() -> bool
     let limit = state.memory.filter(|_| is_out_of_memory).map(ResourceLimit::Memory);
     let is_ours = sent.contains(&number) || limit.is_some() && is_killed;
     let exit = if is_ours { Exit::Signal { number, core: false } } else { Exit::Code(state.exit_code) };
-    PlaceEnd::Ended { exit, limit }
+    PlaceEnd::Ended { exit, limit, asked: None }
 }
 
 /// Returns whether a container belongs to a run that has ended, or to a task that was removed.
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn an_exit_code_is_a_signal_only_if_it_was_sent_or_memory_ran_out() {
         let killed = Exit::Signal { number: 9, core: false };
-        let ended = |exit, limit| PlaceEnd::Ended { exit, limit };
+        let ended = |exit, limit| PlaceEnd::Ended { exit, limit, asked: None };
         let podman = || true;
         assert_eq!(end_of(&state(137, false, None), &[], podman), ended(Exit::Code(137), None));
         assert_eq!(end_of(&state(137, false, None), &[15, 9], podman), ended(killed.clone(), None));

@@ -2,13 +2,10 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use mw_model::Stream;
-use rustix::fs::{Mode, OFlags};
-
-use crate::driver::Output;
+use crate::driver::{Output, copy_streams, open_regular};
 use crate::error::{PlaceError, Result};
 
 /// Where the directory is in the container.
@@ -17,7 +14,6 @@ const INSIDE: &str = "/.meanwhile";
 const WRAPPER: &str = ": >/.meanwhile/begun
 command -v \"$1\" >/dev/null 2>&1 || { printf %s \"$1\" >/.meanwhile/missing; exit 127; }
 exec \"$@\" >>/.meanwhile/stdout 2>>/.meanwhile/stderr";
-const CHUNK: usize = 256 << 10;
 /// How much of the name of a missing program is shown.
 const MAX_NAME: u64 = 4096;
 
@@ -59,18 +55,7 @@ impl SharedFiles {
 
     /// Copies the output that is not in the log yet, up to a limit. Returns whether there was any.
     pub(super) fn copy(&self, output: &mut Output) -> Result<bool> {
-        let mut found = false;
-        for (stream, name) in [(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")] {
-            let failed = || PlaceError::files("cannot read the output");
-            let file = self.open(name).map_err(failed())?;
-            let mut bytes = vec![0; CHUNK];
-            let count = file.read_at(&mut bytes, output.offset(stream)).map_err(failed())?;
-            if count > 0 {
-                output.write(stream, &bytes[..count])?;
-                found = true;
-            }
-        }
-        Ok(found)
+        copy_streams(&self.directory, [0, 0], output)
     }
 
     /// Returns why the command was not executed, if the container has ended without that.
@@ -83,12 +68,8 @@ impl SharedFiles {
         Some(format!("there is no program {} in the image", String::from_utf8_lossy(&missing)))
     }
 
-    /// Opens a file for reading. The container can replace it: a link could name any file of this machine, and a FIFO would block
-    /// this process, so only a regular file is read.
     fn open(&self, name: &str) -> io::Result<File> {
-        let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(self.directory.join(name), how, Mode::empty())?);
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+        open_regular(&self.directory.join(name))
     }
 
     pub(super) fn remove(&self) {
@@ -99,6 +80,8 @@ impl SharedFiles {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+
+    use rustix::fs::Mode;
 
     use super::*;
 

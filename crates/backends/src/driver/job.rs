@@ -23,7 +23,7 @@ pub(crate) struct Job {
     pub(crate) record: PlaceRecord,
     /// Whether what the run left at the place was removed.
     pub(crate) is_cleaned: bool,
-    _lock: File,
+    lock: File,
 }
 
 impl Job {
@@ -41,7 +41,7 @@ impl Job {
         };
         let place = (**place).clone();
         let record = read_record(run, &place.name)?;
-        Ok(Self { spec, run, place, record, is_cleaned: false, _lock: lock })
+        Ok(Self { spec, run, place, record, is_cleaned: false, lock })
     }
 
     /// Returns whether an earlier driver has worked for this run.
@@ -79,6 +79,11 @@ impl Job {
             .map_err(failed())?;
         file.write_all(&text).map_err(failed())?;
         fs::rename(NEW_RECORD, PLACE_FILE).map_err(failed())
+    }
+
+    /// Returns the lock of the driver. A process that holds it, too, keeps the next driver waiting until it has ended.
+    pub(crate) fn lock(&self) -> Result<File> {
+        self.lock.try_clone().map_err(PlaceError::files("cannot duplicate the lock of the driver"))
     }
 
     /// Returns the name of the run at the place.

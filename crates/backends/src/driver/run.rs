@@ -8,7 +8,7 @@ use mw_model::{BackendKind, Exit};
 
 use super::{Job, Output, Signals};
 use crate::error::{PlaceError, Result};
-use crate::{container, ssh};
+use crate::{container, slurm, ssh};
 
 /// The pause after the first failed attempt to reach a place; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -40,6 +40,7 @@ fn drive(run: u32) -> Result<()> {
     let mut place: Box<dyn Attempt> = match &job.place.kind {
         BackendKind::Ssh(place) => Box::new(ssh::SshBackend::new(place, &job)),
         BackendKind::Container(place) => container::backend(place),
+        BackendKind::Slurm(place) => Box::new(slurm::SlurmBackend::new(place)),
     };
     if job.record.end.is_none() {
         let mut output = if job.is_resumed() { Output::resume()? } else { Output::new()? };
@@ -67,7 +68,7 @@ fn attempts(place: &mut dyn Attempt, job: &mut Job, output: &mut Output) -> Resu
             }
             Err(PlaceError::Refused(message)) => return Ok(PlaceEnd::NotStarted { message }),
             Err(PlaceError::Lost(reason)) => {
-                return Ok(PlaceEnd::Ended { exit: Exit::Unknown(reason), limit: None });
+                return Ok(PlaceEnd::by_itself(Exit::Unknown(reason)));
             }
             Err(error @ PlaceError::Files { .. }) => return Err(error),
         }

@@ -9,5 +9,6 @@ mod script;
 mod session;
 mod transport;
 
+pub(crate) use script::{SIGNAL, command, mark, quoted};
 pub(crate) use session::FarSide;
 pub(crate) use transport::{Connection, Transport};

@@ -7,7 +7,7 @@ use crate::driver::Job;
 const LAUNCH: &str = include_str!("launch.sh");
 const KEEP: &str = include_str!("keep.sh");
 const FOLLOW: &str = include_str!("follow.sh");
-const SIGNAL: &str = include_str!("signal.sh");
+pub(crate) const SIGNAL: &str = include_str!("signal.sh");
 
 /// What the far side says first. Nothing is executed there before it was heard.
 pub(super) const HELLO: &str = "mw hello";
@@ -31,7 +31,7 @@ pub(super) fn launch(job: &Job, state: &str, directory: Option<&str>) -> Vec<u8>
     script.set("W", cwd.as_bytes());
     script.set("P", words.first().map(RawText::as_bytes).unwrap_or_default());
     script.set("M", format!("{:03o}", job.spec.umask).as_bytes());
-    script.set("C", &command(job, &words, &cwd));
+    script.set("C", &[format!("export {}\n", mark(job)).into_bytes(), command(job, &cwd)].concat());
     script.set("K", KEEP.as_bytes());
     script.body(LAUNCH)
 }
@@ -50,7 +50,7 @@ pub(super) fn signal(job: &Job, run_dir: &str, number: i32) -> Vec<u8> {
     let mut script = Script::default();
     script.set("R", run_dir.as_bytes());
     script.set("G", number.to_string().as_bytes());
-    script.set("E", format!("{MARK}={}", job.name()).as_bytes());
+    script.set("E", mark(job).as_bytes());
     script.body(SIGNAL)
 }
 
@@ -61,8 +61,13 @@ pub(super) fn clean_up(run_dir: &str) -> Vec<u8> {
     script.body("[ -f \"$R/status\" ] && rm -rf \"$R\"\necho mw removed\n")
 }
 
-/// The script that becomes the command.
-fn command(job: &Job, words: &[RawText], cwd: &RawText) -> Vec<u8> {
+/// Returns the variable by which processes of a run are found, with its value.
+pub(crate) fn mark(job: &Job) -> String {
+    format!("{MARK}={}", job.name())
+}
+
+/// Returns the script that becomes the command.
+pub(crate) fn command(job: &Job, cwd: &RawText) -> Vec<u8> {
     let mut script = Vec::new();
     for var in job.variables() {
         // A name that no shell accepts cannot be passed on.
@@ -73,9 +78,8 @@ fn command(job: &Job, words: &[RawText], cwd: &RawText) -> Vec<u8> {
             );
         }
     }
-    script.extend(format!("export {MARK}={}\n", job.name()).into_bytes());
     script.extend([b"cd ".as_slice(), &quoted(cwd.as_bytes()), b" || exit 126\nexec"].concat());
-    for word in words {
+    for word in job.spec.command.argv() {
         script.push(b' ');
         script.extend(quoted(word.as_bytes()));
     }
@@ -89,7 +93,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 /// Quotes bytes for a shell.
-fn quoted(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn quoted(bytes: &[u8]) -> Vec<u8> {
     let parts: Vec<_> = bytes.split(|byte| *byte == b'\'').collect();
     [b"'".as_slice(), &parts.join(b"'\\''".as_slice()), b"'"].concat()
 }

@@ -124,7 +124,7 @@ impl<T: Transport> FarSide<'_, T> {
             match event {
                 Event::Frame(Frame::Data(stream, bytes)) => output.write(stream, &bytes)?,
                 Event::Frame(Frame::Ended(end)) => {
-                    let end = PlaceEnd::Ended { exit: exit_of(end, &signals.all()), limit: None };
+                    let end = PlaceEnd::by_itself(exit_of(end, &signals.all()));
                     job.record_end(end.clone())?;
                     // The open connection makes this fast.
                     self.clean_up(job);

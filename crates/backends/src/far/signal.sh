@@ -19,7 +19,7 @@ group_of() {
 deliver() {
     found=
     group=none
-    if [ -f "$R/leader" ] && [ ! -f "$R/status" ]; then
+    if [ -f "$R/leader" ] && [ ! -s "$R/status" ]; then
         read -r leader <"$R/leader"
         if kill -"$G" -- "-$leader" 2>/dev/null; then group=$leader; else kill -"$G" "$leader" 2>/dev/null; fi
     fi
@@ -34,7 +34,7 @@ deliver() {
 leader=
 # A run that has just been started may have no process yet.
 count=0
-while [ ! -f "$R/leader" ] && [ ! -f "$R/status" ] && [ -d "$R" ] && [ $count -lt 30 ]; do
+while [ ! -f "$R/leader" ] && [ ! -s "$R/status" ] && [ -d "$R" ] && [ $count -lt 30 ]; do
     count=$((count + 1))
     sleep 0.1 2>/dev/null || sleep 1
 done

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 
-use meanwhile::engine::model::{BackendKind, BackendPlace, ContainerPlace, Place, RawText, SshPlace};
+use meanwhile::engine::model::{
+    BackendKind, BackendPlace, ContainerPlace, Place, RawText, SlurmPlace, SshPlace,
+};
 use serde::Deserialize;
 
 use super::file::SettingsFile;
@@ -38,6 +40,10 @@ struct Table {
     user: Option<String>,
     network: Option<String>,
     init: Option<bool>,
+    partition: Option<String>,
+    account: Option<String>,
+    time: Option<String>,
+    requeue: Option<bool>,
 }
 
 /// When an image is pulled.
@@ -96,7 +102,7 @@ fn check_name(name: &str) -> Result<(), String> {
 
 impl Table {
     fn kind(self) -> Result<BackendKind, String> {
-        let container_only = [
+        let container = [
             ("socket", self.socket.is_some()),
             ("image", self.image.is_some()),
             ("container", self.container.is_some()),
@@ -107,19 +113,50 @@ impl Table {
             ("network", self.network.is_some()),
             ("init", self.init.is_some()),
         ];
-        let ssh_only = [("host", self.host.is_some()), ("options", self.options.is_some())];
-        let foreign = match self.kind.as_str() {
-            "ssh" => &container_only[..],
-            "container" => &ssh_only[..],
+        let ssh = [("host", self.host.is_some())];
+        let slurm = [
+            ("partition", self.partition.is_some()),
+            ("account", self.account.is_some()),
+            ("time", self.time.is_some()),
+            ("requeue", self.requeue.is_some()),
+        ];
+        let options = [("options", self.options.is_some())];
+        let (foreign, read): (_, fn(Self) -> _) = match self.kind.as_str() {
+            "ssh" => ([&container[..], &slurm, &[]], Self::ssh),
+            "container" => ([&ssh[..], &slurm, &options], Self::container),
+            "slurm" => ([&ssh[..], &container, &[]], Self::slurm),
             other => {
                 let words = BackendKind::WORDS.join(" or ");
                 return Err(format!("no kind {other:?}; use {words}"));
             }
         };
-        if let Some((name, _)) = foreign.iter().find(|(_, is_set)| *is_set) {
+        if let Some((name, _)) = foreign.into_iter().flatten().find(|(_, is_set)| *is_set) {
             return Err(format!("{name} is not a setting of the kind {}", self.kind));
         }
-        if self.kind == "ssh" { self.ssh() } else { self.container() }
+        read(self)
+    }
+
+    fn slurm(self) -> Result<BackendKind, String> {
+        check_absolute("directory", self.directory.as_deref())?;
+        check_absolute("state", self.state.as_deref())?;
+        if let Some(time) = self.time.as_deref().filter(|time| !is_slurm_time(time)) {
+            return Err(format!("{time:?} is not a time limit of Slurm such as 90, 2:30:00 or 1-12"));
+        }
+        let options = self.options.unwrap_or_default();
+        // A word without a dash would be taken for the script.
+        if let Some(word) = options.iter().find(|option| !option.starts_with("--")) {
+            return Err(format!("{word:?} is not an option of sbatch such as \"--gres=gpu:1\""));
+        }
+        Ok(BackendKind::Slurm(SlurmPlace {
+            partition: self.partition,
+            account: self.account,
+            time: self.time,
+            options,
+            requeue: self.requeue.unwrap_or(false),
+            directory: self.directory,
+            state: self.state,
+            pass_env: self.pass_env,
+        }))
     }
 
     fn ssh(self) -> Result<BackendKind, String> {
@@ -178,6 +215,13 @@ impl Table {
     }
 }
 
+/// Returns whether this is minutes, minutes:seconds, hours:minutes:seconds, or days before these, as Slurm reads it.
+fn is_slurm_time(text: &str) -> bool {
+    let (days, rest) = text.split_once('-').map_or((None, text), |(days, rest)| (Some(days), rest));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    days.is_none_or(is_number) && rest.split(':').count() <= 3 && rest.split(':').all(is_number)
+}
+
 fn check_absolute(name: &str, path: Option<&str>) -> Result<(), String> {
     match path {
         Some(path) if !path.starts_with('/') => Err(format!("{name} must be an absolute path, not {path:?}")),
@@ -209,7 +253,13 @@ mod tests {
     #[test]
     fn settings_of_another_kind_and_incomplete_ones_are_refused() {
         for (text, why) in [
-            ("kind = \"moon\"", "ssh or container"),
+            ("kind = \"moon\"", "ssh or container or slurm"),
+            ("kind = \"slurm\"\nhost = \"h\"", "host is not a setting"),
+            ("kind = \"ssh\"\nhost = \"h\"\npartition = \"gpu\"", "partition is not a setting"),
+            ("kind = \"container\"\nimage = \"i\"\noptions = [\"-v\"]", "options is not a setting"),
+            ("kind = \"slurm\"\ntime = \"soon\"", "not a time limit"),
+            ("kind = \"slurm\"\noptions = [\"gpu\"]", "not an option of sbatch"),
+            ("kind = \"slurm\"\nstate = \"x\"", "absolute"),
             ("kind = \"ssh\"", "host is missing"),
             ("kind = \"ssh\"\nhost = \"-oProxyCommand=x\"", "not a host"),
             ("kind = \"ssh\"\nhost = \"h\"\nimage = \"i\"", "image is not a setting"),
@@ -229,7 +279,7 @@ mod tests {
     fn a_new_container_has_the_project_unless_the_settings_say_otherwise() {
         let mounts = |text: &str| match kind(text).unwrap() {
             BackendKind::Container(place) => place.mount_project,
-            BackendKind::Ssh(_) => false,
+            BackendKind::Ssh(_) | BackendKind::Slurm(_) => false,
         };
         assert!(mounts("kind = \"container\"\nimage = \"i\""));
         assert!(!mounts("kind = \"container\"\nimage = \"i\"\nmount_project = false"));

@@ -74,6 +74,9 @@ fn of_place(place: &BackendPlace) -> Backend {
 fn hint(place: &BackendPlace) -> &'static str {
     match &place.kind {
         BackendKind::Ssh(_) => "ssh must log in without questions; try ssh -o BatchMode=yes HOST true",
+        BackendKind::Slurm(_) => {
+            "sinfo and sbatch must work here; check munge, the controller, and partition in [backends.NAME]"
+        }
         BackendKind::Container(_) => "start the engine, or set socket, image or container in [backends.NAME]",
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks on every back-end: one list of behaviours for all of them, and what only some of them have.
 //!
-//! The engines are real: an SSH server, Docker and Podman, each started for one test with its own directory and socket. A
+//! The engines are real: an SSH server, Docker, Podman and a Slurm cluster, each started for one test with its own directory and socket. A
 //! back-end whose engine is not installed is reported as not tested.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
@@ -13,4 +13,7 @@ mod engines;
 mod far_side;
 mod matrix;
 mod sandbox;
+mod slurm;
+mod slurm_cluster;
+mod slurm_nodes;
 mod world;

@@ -11,6 +11,7 @@ use crate::behaviours::{BEHAVIOURS, Verdict};
 use crate::engine_api::post;
 use crate::engines::{ContainerEngine, IMAGE, Sshd};
 use crate::sandbox::need_sandbox;
+use crate::slurm_cluster::Cluster;
 use crate::world::{Kind, World};
 
 const PAGE: &str = include_str!("../../../../docs/backends.md");
@@ -100,6 +101,12 @@ fn an_existing_container_has_the_behaviours_of_the_table() {
     start_container(&engine, "workshop");
     let settings = format!("{}directory = \"/tmp\"\n", engine.backend_in("shop", "workshop"));
     conforms(&World::new("shop", Kind::Remote, &settings), "existing container");
+}
+
+#[test]
+fn slurm_has_the_behaviours_of_the_table() {
+    let cluster = Cluster::start();
+    conforms(&cluster.world(""), "Slurm");
 }
 
 /// Starts a container that only waits.

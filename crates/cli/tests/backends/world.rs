@@ -25,7 +25,11 @@ pub(crate) struct World {
 impl World {
     /// Makes a home whose settings contain this text.
     pub(crate) fn new(on: &str, kind: Kind, settings: &str) -> Self {
-        let home = Home::new(env!("CARGO_BIN_EXE_mw"));
+        Self::with_home(Home::new(env!("CARGO_BIN_EXE_mw")), on, kind, settings)
+    }
+
+    /// Writes these settings into a home.
+    pub(crate) fn with_home(home: Home, on: &str, kind: Kind, settings: &str) -> Self {
         let directory = home.user().join(".config/meanwhile");
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("config.toml"), settings).unwrap();
@@ -46,6 +50,14 @@ impl World {
             }
         }
         id
+    }
+
+    /// Starts a script as soon as the back-end is available.
+    pub(crate) fn start_when_ready(&self, script: &str) -> String {
+        wait_until(SOON, "the back-end is available", || {
+            (self.home.mw(["backends", &self.on]).code == Some(0)).then_some(())
+        });
+        self.start(script, &[])
     }
 
     /// Waits for the end and returns the task.

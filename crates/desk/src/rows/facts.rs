@@ -45,7 +45,7 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     add("command", task.name.as_ref().map(|_| task.command.clone()));
     add("shell", task.shell.clone());
     add("directory", Some(task.cwd.clone()));
-    add("place", task.place.clone());
+    add("place", place(task));
     add("session", Some(task.session.clone()));
     let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
     // What the user starts needs no approval.
@@ -83,6 +83,13 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     facts
 }
 
+/// Describes where a task runs, if it is no process of this machine.
+fn place(task: &Task) -> Option<String> {
+    let name = task.place.as_ref()?;
+    let there = task.place_state.as_ref().and_then(|state| state.to_words());
+    Some(there.map_or_else(|| name.clone(), |there| format!("{name}, {there}")))
+}
+
 /// Formats a moment to the second.
 fn moment(at: Timestamp) -> String {
     let text = at.to_string();
@@ -94,6 +101,9 @@ fn moment(at: Timestamp) -> String {
 
 /// Describes what a task waits for.
 fn waiting_for(task: &Task) -> Option<String> {
+    if let Some(note) = task.place_state.as_ref().and_then(|state| state.note.clone()) {
+        return Some(note);
+    }
     let what = task.waiting_for.as_deref()?;
     Some(match (task.status, waits(task)) {
         (Status::Pending, _) => format!("{what} to complete"),

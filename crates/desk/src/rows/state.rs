@@ -81,6 +81,12 @@ pub fn state_words(task: &Task) -> String {
         (Status::Running | Status::Resumed, _, _) if let Some(what) = waits(task) => {
             format!("waiting for {what}")
         }
+        // The driver runs, but not the command, or nothing is known about it now.
+        (Status::Running | Status::Resumed, _, _)
+            if let Some(note) = task.place_state.as_ref().and_then(|state| state.note.as_ref()) =>
+        {
+            note.clone()
+        }
         (Status::Running | Status::Resumed, _, Some(percent)) => {
             format!("{} {percent:.0}%{ready}", task.status.word())
         }

@@ -1,8 +1,9 @@
 //! The current tasks and events.
 
 use std::collections::HashSet;
+use std::fs;
 
-use mw_model::wire::{ControlReply, JournalEntry};
+use mw_model::wire::{ControlReply, JournalEntry, PLACE_FILE, PlaceRecord};
 use mw_model::{CommandSpec, Resources, Status, TaskGrant, TaskId, TaskKind, TaskState};
 
 use super::output::{ReadFrom, ReadRequest};
@@ -17,7 +18,7 @@ use crate::error::{Result, Retained};
 use crate::queue::Queue;
 use crate::reconcile::Reconciler;
 use crate::redact::{Redaction, Redactor};
-use crate::task::{LastRun, Scope, Task, TaskConfinement, TaskLimits};
+use crate::task::{LastRun, PlaceState, Scope, Task, TaskConfinement, TaskLimits};
 
 /// How much of the end of a failed command's output is searched for a refusal.
 const REFUSAL_BYTES: u64 = 16 << 10;
@@ -55,6 +56,7 @@ impl Tasks<'_> {
         }
         if let Ok(spec) = self.base.home.task(&id).spec() {
             task.place = spec.place_name();
+            task.place_state = self.place_state(&task);
             if let Some(grant) = grant_of(&spec) {
                 let mut confined = self.confined_of(&id, &grant)?;
                 confined.refused = Reader::on(self.base).refused(&task, &confined);
@@ -71,6 +73,13 @@ impl Tasks<'_> {
             return Ok(task);
         }
         Ok(Redaction::on(self.base).without_secrets(task))
+    }
+
+    /// Returns where the current run of a task is, according to its driver.
+    fn place_state(&self, task: &Task) -> Option<PlaceState> {
+        let text = fs::read(self.base.home.task(&task.id).join(PLACE_FILE)).ok()?;
+        let record: PlaceRecord = serde_json::from_slice(&text).ok()?;
+        (record.run == task.state.run()).then(|| PlaceState::of(record))
     }
 
     /// Returns a task's resource limits, and how they are enforced according to its journal.
@@ -155,6 +164,9 @@ impl Tasks<'_> {
                 }
                 if task.agent.is_none() {
                     task.progress = self.progress(task);
+                }
+                if task.kind == TaskKind::Remote {
+                    task.place_state = self.place_state(task);
                 }
             }
             TaskState::Ended { .. } => {

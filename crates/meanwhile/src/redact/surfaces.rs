@@ -33,6 +33,7 @@ impl Redactor {
             task.parent_message.as_mut(),
             progress,
             task.waiting_for.as_mut(),
+            task.place_state.as_mut().and_then(|state| state.note.as_mut()),
         ];
         texts.into_iter().flatten().for_each(|text| self.hide(text));
         let Some(agent) = &mut task.agent else { return };

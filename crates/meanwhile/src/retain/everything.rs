@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use mw_model::Status;
 use mw_model::wire::{
-    ARRIVALS_FILE, BELLS_DIR, SESSIONS_DIR, SETTLING_FILE, TASKS_DIR, UNSETTLED_FILE, WAITING_FILE,
+    ARRIVALS_FILE, BACKENDS_DIR, BELLS_DIR, SESSIONS_DIR, SETTLING_FILE, TASKS_DIR, UNSETTLED_FILE,
+    WAITING_FILE,
 };
 
 use super::clear::ClearReport;
@@ -40,7 +41,8 @@ const FILES: [&str; 12] = [
 
 /// Directories of a home, with everything in them. That of the tasks is not among them: it is empty afterwards, unless it
 /// has something that is not a task.
-const DIRECTORIES: [&str; 6] = [SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, CHATS_DIR, AGENT_SESSIONS_DIR];
+const DIRECTORIES: [&str; 7] =
+    [BACKENDS_DIR, SESSIONS_DIR, BELLS_DIR, CHECK_DIR, SLOTS_DIR, CHATS_DIR, AGENT_SESSIONS_DIR];
 
 /// What was removed with a home, and what was not.
 #[derive(Debug)]

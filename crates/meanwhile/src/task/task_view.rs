@@ -16,6 +16,7 @@ use super::agent_view::AgentView;
 use super::confined::TaskConfinement;
 use super::last_run::LastRun;
 use super::limits::TaskLimits;
+use super::place_state::PlaceState;
 use crate::error::Error;
 
 /// A task. Serialised, this is the schema of `mw list --json` and `mw status --json`.
@@ -79,6 +80,9 @@ pub struct Task {
     /// Where the task runs, if not as a local process; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// Where the task is at the place of a configured back-end; in the status of one task, and in lists while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place_state: Option<PlaceState>,
     /// The resource limits of the process tree; only in the status of one task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<TaskLimits>,
@@ -226,6 +230,7 @@ impl Task {
             batch_id: spec.batch.clone(),
             untended: None,
             place: spec.place_name(),
+            place_state: None,
             parent_session: spec.parent_session.clone(),
             parent_message: spec.parent_message.clone(),
             limits: TaskLimits::of(&spec.limits.resources, None),

@@ -117,6 +117,9 @@ impl NoticeKind {
                 Cause::TimedOut { limit: TimeLimit::Deadline, .. } => {
                     format!("ended at its deadline{}", by(cause.signal()))
                 }
+                Cause::TimedOut { limit: TimeLimit::Job, .. } => {
+                    format!("ended at the time limit of its job{}", by(cause.signal()))
+                }
                 Cause::Lost { reason } => format!("lost: {reason}"),
                 Cause::Exited { .. }
                 | Cause::LimitReached { .. }

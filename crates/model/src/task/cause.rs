@@ -32,6 +32,8 @@ pub enum TimeLimit {
     Run(u64),
     /// The deadline that was set when the task was requested.
     Deadline,
+    /// The time limit of the job that runs the task at its place.
+    Job,
 }
 
 /// What requested the end of a run.
@@ -179,6 +181,7 @@ impl Cause {
                 let limit = match limit {
                     TimeLimit::Run(ms) => format!("time limit of {}", exact_seconds(*ms)),
                     TimeLimit::Deadline => "deadline".to_owned(),
+                    TimeLimit::Job => "time limit of its job".to_owned(),
                 };
                 match exit {
                     Some(exit) => format!("{limit} reached ({})", exit.to_words()),

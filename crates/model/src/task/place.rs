@@ -88,11 +88,13 @@ pub enum BackendKind {
     Ssh(SshPlace),
     /// Docker or Podman.
     Container(ContainerPlace),
+    /// A Slurm cluster, used with its command line tools.
+    Slurm(SlurmPlace),
 }
 
 impl BackendKind {
     /// The words of all kinds.
-    pub const WORDS: [&str; 2] = ["ssh", "container"];
+    pub const WORDS: [&str; 3] = ["ssh", "container", "slurm"];
 
     /// Returns the word for it in the configuration.
     #[must_use]
@@ -100,6 +102,7 @@ impl BackendKind {
         match self {
             Self::Ssh(_) => "ssh",
             Self::Container(_) => "container",
+            Self::Slurm(_) => "slurm",
         }
     }
 
@@ -107,9 +110,9 @@ impl BackendKind {
     #[must_use]
     pub fn passed_variables(&self) -> &[String] {
         match self {
-            Self::Ssh(SshPlace { pass_env, .. }) | Self::Container(ContainerPlace { pass_env, .. }) => {
-                pass_env
-            }
+            Self::Ssh(SshPlace { pass_env, .. })
+            | Self::Container(ContainerPlace { pass_env, .. })
+            | Self::Slurm(SlurmPlace { pass_env, .. }) => pass_env,
         }
     }
 }
@@ -167,6 +170,35 @@ pub struct ContainerPlace {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_init: bool,
     /// The directory in an existing container for the files of tasks. Without it, `/tmp/meanwhile-tasks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Local variables that every command gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
+}
+
+/// The settings of a back-end of the kind `slurm`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlurmPlace {
+    /// The partition. Without it, the default of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// The account that is charged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The time limit of a job, as `sbatch --time` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// Further options of `sbatch`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Whether Slurm may run a command again after its node has failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requeue: bool,
+    /// The directory in which commands run. Without it, that of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// The directory for the files of tasks, which all nodes share. Without it, `~/.local/state/meanwhile-tasks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Local variables that every command gets.

@@ -178,7 +178,7 @@ const fn is_end_of_task(cause: &Cause) -> bool {
         Cause::Cancelled { .. }
         | Cause::Skipped { .. }
         | Cause::TimedOut { limit: TimeLimit::Deadline, .. } => true,
-        Cause::TimedOut { limit: TimeLimit::Run(_), .. }
+        Cause::TimedOut { limit: TimeLimit::Run(_) | TimeLimit::Job, .. }
         | Cause::Exited { .. }
         | Cause::Signaled { .. }
         | Cause::LimitReached { .. }

@@ -28,6 +28,9 @@ pub const NO_SERVER_FILE: &str = "no-server";
 /// In the home: a socket for each process that waits for events.
 pub const BELLS_DIR: &str = "bells";
 
+/// In the home: what the engines of back-ends have said about all their tasks.
+pub const BACKENDS_DIR: &str = "backends";
+
 /// The spec of a task; written once.
 pub const SPEC_FILE: &str = "spec.json";
 /// A view in co-cli's layout, replaced atomically; only for tasks of that dialect.

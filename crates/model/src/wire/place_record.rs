@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::cause::{Cause, Exit};
+use crate::task::cause::{Cause, EndRequest, Exit};
 use crate::task::resource_limits::ResourceLimit;
 
 /// The version of `place.json`.
@@ -22,6 +22,16 @@ pub struct PlaceRecord {
     pub job: Option<String>,
     /// The step that was begun last.
     pub step: PlaceStep,
+    /// The node that runs it, if the place has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// How often the place has started the command again by itself. The output of each attempt follows that of the one
+    /// before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub requeued: u32,
+    /// The bytes of both streams that earlier attempts have printed.
+    #[serde(default, skip_serializing_if = "are_zero")]
+    pub printed_before: [u64; 2],
     /// How many of the signals in `place.signals` were passed on.
     #[serde(default)]
     pub signals: usize,
@@ -62,7 +72,19 @@ pub enum PlaceEnd {
         /// The resource limit that it exceeded, if the place enforced one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<ResourceLimit>,
+        /// The request of someone else that the place has carried out, if that ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked: Option<EndRequest>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+fn are_zero(numbers: &[u64; 2]) -> bool {
+    *numbers == [0, 0]
 }
 
 impl PlaceRecord {
@@ -74,6 +96,12 @@ impl PlaceRecord {
 }
 
 impl PlaceEnd {
+    /// An end that nothing but the command itself has caused.
+    #[must_use]
+    pub const fn by_itself(exit: Exit) -> Self {
+        Self::Ended { exit, limit: None, asked: None }
+    }
+
     /// Returns the exit of the task's first process.
     #[must_use]
     pub fn exit(&self) -> Exit {
@@ -88,7 +116,10 @@ impl PlaceEnd {
     pub fn cause(&self) -> Option<Cause> {
         match self {
             Self::NotStarted { message } => Some(Cause::SpawnFailed { message: message.clone() }),
-            Self::Ended { .. } => None,
+            Self::Ended { exit, asked: Some(asked), .. } => {
+                Some(Cause::of_exit(Some(asked), None, exit.clone()))
+            }
+            Self::Ended { asked: None, .. } => None,
         }
     }
 
@@ -108,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_end_of_another_run_means_nothing() {
-        let end = PlaceEnd::Ended { exit: Exit::Code(3), limit: None };
+        let end = PlaceEnd::by_itself(Exit::Code(3));
         let record = PlaceRecord { run: 2, end: Some(end.clone()), ..PlaceRecord::default() };
         let text = serde_json::to_string(&record).unwrap();
         let record: PlaceRecord = serde_json::from_str(&text).unwrap();

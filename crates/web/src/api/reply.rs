@@ -83,6 +83,9 @@ pub(super) struct Task {
     /// Where the task runs, if not as a local process; only for one task.
     #[schema(required = false)]
     place: Option<String>,
+    /// Where the task is at the place of a configured back-end: `job`, `node`, `requeued`, `note`.
+    #[schema(required = false, value_type = Option<Object>)]
+    place_state: Option<serde_json::Value>,
     /// The resource limits; only for one task.
     #[schema(required = false, value_type = Option<Object>)]
     limits: Option<serde_json::Value>,

@@ -78,6 +78,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         runs: 0,
         queue_position: None,
         waiting_for: None,
+        place_state: None,
         stalled: None,
         ready: None,
         ports: None,

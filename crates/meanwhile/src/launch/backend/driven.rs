@@ -27,14 +27,22 @@ impl Backend for Driven<'_> {
             // The processes of a container that already exists are not limited one by one.
             BackendKind::Container(place) if place.container.is_some() => Capabilities::LEAST,
             BackendKind::Container(_) => Capabilities { memory: true, cpus: true, ..Capabilities::LEAST },
+            BackendKind::Slurm(_) => {
+                Capabilities { memory: true, cpus: true, signals: true, ..Capabilities::LEAST }
+            }
         };
-        Capabilities { survives_reboot: matches!(self.place.kind, BackendKind::Ssh(_)), ..kind }
+        let survives_reboot = !matches!(self.place.kind, BackendKind::Container(_));
+        Capabilities { survives_reboot, ..kind }
     }
 
     fn check(&self, request: &TaskRequest) -> Result<()> {
         if request.agent.is_some() {
             let message = format!("agents cannot run on the back-end {}", self.place.name);
             return Err(Error::invalid(message, "start the agent here, and let it start commands there"));
+        }
+        if matches!(self.place.kind, BackendKind::Slurm(_)) && request.limits.resources.pids.is_some() {
+            let message = format!("the back-end {} does not support a limit of processes", self.place.name);
+            return Err(Error::invalid(message, "omit --pids: Slurm has no such limit for a job"));
         }
         Ok(())
     }
