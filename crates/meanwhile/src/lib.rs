@@ -178,7 +178,7 @@ pub use mw_model::wire::KillReceipt;
 pub use mw_model::{MessageTurn, Notice, Place, ReadyWhen, Status, TaskId};
 pub use request::IfRunning;
 pub use settings::Settings;
-pub use task::{AgentView, LastRun, PlaceState, Scope, Task, TaskConfinement, TaskLimits};
+pub use task::{AgentView, Scope, Task, TaskConfinement, TaskLimits};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

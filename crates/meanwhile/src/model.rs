@@ -1,5 +1,6 @@
 //! The data in drafts, tasks, events, notifications and approval requests.
 
+pub use crate::task::{LastRun, PlaceState};
 pub use mw_model::wire::{KillReceipt, RefusalCode, SentSignal, Survivor};
 pub use mw_model::{
     Activity, Cause, CommandSpec, Dialect, Enforcement, EnvVar, EnvironmentGrant, Event, Exit, Grant,

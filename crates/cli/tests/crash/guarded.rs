@@ -310,3 +310,17 @@ fn many_tasks_are_cleared_in_few_transactions_with_one_vacuum() {
     let size = fs::metadata(home.state().join("meanwhile.db")).unwrap().len();
     assert!(size < 1 << 20, "{size}");
 }
+
+#[test]
+fn a_start_is_not_lost_when_the_clock_is_set_forward() {
+    let home = home();
+    let (clock, name) = (home.work().join("clock"), ["start", "--json", "--name", "n", "echo ran >> ran"]);
+    let start = stopped_at(&home, "start-committed", &name);
+    // An hour later by the clock, the machine seems to have booted after the start.
+    fs::write(&clock, "3600000").unwrap();
+    let _ = home.command(["list"]).env("MEANWHILE_CLOCK", &clock).run().exits(0);
+    let started = go_on(start).json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!(task["status"], "completed", "{task}");
+    assert_eq!(times_run(&home), 1);
+}

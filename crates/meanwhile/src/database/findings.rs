@@ -61,7 +61,11 @@ impl Findings {
             let (process, started_at) = begun.unwrap_or_else(|| (nobody(), task.created_at));
             return Situation::LeftChildren(process, started_at);
         }
+        // Whoever holds a lock has taken it after the last reboot. The time of the reboot is computed from the clock, which may
+        // have been set.
         if let TaskState::Starting { since, .. } = &task.state
+            && !self.supervised
+            && !self.being_started
             && *since < booted
             && self.record.is_none()
             && self.journal.iter().all(|line| line.run != run)
