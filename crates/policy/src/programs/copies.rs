@@ -50,6 +50,9 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
                 let why = "it empties the file";
                 judge.ask(BuiltinRule::Delete, &call.part, why, &format!("empties {}", target.text));
             }
+            if call.name == "cp" && !judge.is_confined() && options.has("-p -a --archive --preserve") {
+                keep_modes(judge, call, &sources);
+            }
             files(judge, sources.into_iter(), &call.part);
             judge.write(&target, &call.part);
         }
@@ -57,6 +60,14 @@ pub(super) fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
             let why = "the destination of the copy is unknown";
             judge.ask(BuiltinRule::NotLiteral, &call.part, why, "writes files");
         }
+    }
+}
+
+/// Asks about copies that keep the permissions of programs of the system. Where the kernel confines, it refuses set-uid bits.
+fn keep_modes(judge: &mut Judge<'_>, call: &Call<'_>, sources: &[&Word]) {
+    if sources.iter().any(|word| word.lit().is_none_or(|text| text.starts_with('/'))) {
+        let why = "the copy may run as another user, as the original does";
+        judge.ask(BuiltinRule::OtherUser, &call.part, why, "copies permissions");
     }
 }
 
