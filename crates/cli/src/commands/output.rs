@@ -318,13 +318,26 @@ impl Arguments {
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.lookup().resolve(self.id(), &context.scope())?;
         let mut request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
+        let task = runtime.tasks().task(id.as_str(), &context.scope())?;
+        // A task that runs again is followed from run to run.
+        let mut run = self.run.is_none().then(|| self.last_run(&task).unwrap_or(task.runs));
+        run = run.filter(|_| task.may_run_again());
         loop {
+            request.run = run.or(self.run);
             let reply = self.read(context, runtime, id.as_str(), &request)?;
             if !reply.pieces.is_empty() || reply.eof {
                 if context.json { render::json(&self.json(&reply))? } else { self.print_text(&reply)? }
             }
             if reply.eof {
-                return Ok(0);
+                let runs = runtime.tasks().task(id.as_str(), &context.scope())?.runs;
+                run = run.map(|run| run + 1).filter(|next| *next <= runs);
+                if run.is_none() {
+                    return Ok(0);
+                }
+                if !matches!(request.from, ReadFrom::Cursor(_)) {
+                    request.from = ReadFrom::Offset(0);
+                }
+                continue;
             }
             if reply.left == 0 {
                 runtime.reader().wait_for_output(&id, reply.end, LONGEST)?;

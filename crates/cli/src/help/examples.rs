@@ -51,6 +51,8 @@ Examples:
   mw start --name web --ready-port 3000 'npm run dev'
   mw start --after build --timeout 10m 'make test'
   mw start --batch nightly --memory 2GiB ./fuzz.sh
+  mw start --at 18:00 --retries 3 ./backup.sh
+  mw start --every 15m ./poll.sh
   mw start -q make                        prints only the id";
 const RUN: &str = "\
 Examples:

@@ -1,11 +1,10 @@
 //! The details of a task, one per line.
 
-use meanwhile::engine::model::short_handle;
+use meanwhile::engine::model::{RestartPolicy, short_handle};
 use meanwhile::engine::{DeliveryState, TaskNotice};
 use meanwhile::model::{Progress, Status, Timestamp};
 use meanwhile::{Task, TaskConfinement};
 
-use super::schedule::{repeat_words, restart_words};
 use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
 
@@ -39,8 +38,8 @@ pub fn facts(task: &Task) -> Vec<Fact> {
         "last run",
         last_run.map(|last| format!("run {}: {} at {}", last.run, last.cause, moment(last.ended_at))),
     );
-    add("repeat", task.repeat.as_ref().map(|repeat| repeat_words(&repeat.due)));
-    add("restart", task.restart.map(restart_words));
+    add("repeat", task.repeat.as_ref().map(|repeat| repeat.due.to_words()));
+    add("restart", task.restart.map(RestartPolicy::to_words));
     add("about", task.description.clone());
     add("command", task.name.as_ref().map(|_| task.command.clone()));
     add("shell", task.shell.clone());

@@ -1,7 +1,7 @@
-//! Describes when a task starts, and whether it runs again.
+//! Describes when a queued task starts.
 
 use meanwhile::Task;
-use meanwhile::engine::model::{Due, RestartPolicy, RestartWhen, RunOrigin, duration};
+use meanwhile::engine::model::RunOrigin;
 use meanwhile::model::{Status, Timestamp};
 
 use crate::text::at_time;
@@ -27,25 +27,4 @@ pub fn next_start(task: &Task, now: Timestamp) -> Option<String> {
         }
         RunOrigin::First | RunOrigin::Restart | RunOrigin::Resume => format!("starts {when}"),
     })
-}
-
-/// Describes after which runs a task is started again.
-pub(super) fn restart_words(policy: RestartPolicy) -> String {
-    let when = match policy.when {
-        RestartWhen::OnFailure => "after a failure",
-        RestartWhen::Always => "after every end",
-    };
-    match policy.retries {
-        Some(most) => format!("{when}, after at most {most} failures in a row"),
-        None => when.to_owned(),
-    }
-}
-
-/// Describes when a task is repeated.
-pub(super) fn repeat_words(due: &Due) -> String {
-    match due {
-        Due::Every { every_ms } => format!("every {}", duration(*every_ms)),
-        Due::Cron { cron, time_zone: Some(zone) } => format!("cron {cron} ({zone})"),
-        Due::Cron { cron, time_zone: None } => format!("cron {cron}"),
-    }
 }

@@ -1,10 +1,10 @@
-//! The digest that binds an approval to command, directory, environment and limits. None of them can change between
+//! The digest that binds an approval to command, directory, environment, limits and repetition. None of them can change between
 //! the request and the start.
 
 use mw_model::approval::Digest;
 use mw_model::{
-    CommandSpec, EnvVar, Io, Lifetime, Limits, Place, RawText, TRACEPARENT_VARIABLE, TaskGrant, TaskKind,
-    TaskSpec, TraceParent,
+    CommandSpec, EnvVar, Io, Lifetime, Limits, Place, RawText, Repeat, RestartPolicy, TRACEPARENT_VARIABLE,
+    TaskGrant, TaskKind, TaskSpec, TraceParent,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -37,6 +37,11 @@ struct Bound<'a> {
     place: Option<&'a Place>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grant: Option<&'a TaskGrant>,
+    /// That it runs again. When it starts is not bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restart: Option<RestartPolicy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<&'a Repeat>,
 }
 
 impl Bound<'_> {
@@ -80,6 +85,8 @@ pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
         lifetime: request.lifetime,
         place: bound_place(&request.place),
         grant: request.grant.as_ref(),
+        restart: request.schedule.restart,
+        repeat: request.schedule.repeat.as_ref(),
     };
     bound.digest()
 }
@@ -97,6 +104,8 @@ pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
         lifetime: spec.lifetime,
         place: bound_place(&spec.place),
         grant: spec.grant.as_deref(),
+        restart: spec.schedule.as_ref().and_then(|schedule| schedule.restart),
+        repeat: spec.schedule.as_ref().and_then(|schedule| schedule.repeat.as_ref()),
     };
     bound.digest()
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use mw_model::approval::{
     ApprovalState, BY_POLICY, Digest, PROPOSAL_VERSION, Proposal, ProposalId, ProposedAction, Remember,
 };
-use mw_model::{CommandSpec, EnvVar, Limits, RawText};
+use mw_model::{CommandSpec, EnvVar, Limits, RawText, Schedule};
 use mw_policy::{ConfinementLevel, Decision, Tool, ToolClass, Verdict, steps};
 
 use super::asker::{AskOutcome, Asker};
@@ -86,7 +86,12 @@ impl Approvals<'_> {
             *awaited = gated_call.tool.class == ToolClass::Awaits;
         }
         let digest = digest_of_request(request);
-        let proposal = self.proposal(&request.session, gated_call.tool, action, digest, verdict)?;
+        let mut proposal = self.proposal(&request.session, gated_call.tool, action, digest, verdict)?;
+        let Schedule { restart, repeat, .. } = &request.schedule;
+        proposal.effects.extend(restart.map(|policy| format!("runs again {}", policy.to_words())));
+        proposal
+            .effects
+            .extend(repeat.as_ref().map(|repeat| format!("runs again {}", repeat.due.to_words())));
         let proposal = with_secrets(proposal, &request.env);
         self.pass(&proposal, verdict.decision, gated_call).map(Approval::Granted)
     }

@@ -11,6 +11,10 @@ use super::stores::Database;
 use crate::disk::alarm::{self, AlarmState};
 use crate::disk::wake_up;
 
+/// Executes its arguments in the background. Descriptors that the caller has inherited are closed, because whoever reads the other
+/// end of one would wait for this process.
+const DETACH: &str = "\"$@\" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &";
+
 impl Database {
     /// Wakes listeners, and starts `mw settle` to run hooks and export spans.
     pub(crate) fn announce(&self) {
@@ -43,7 +47,7 @@ impl Database {
     fn spawn_detached(&self, options: &[&str]) -> io::Result<()> {
         let words = self.settings.executables.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new(DEFAULT_SHELL)
-            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
+            .args(["-c", DETACH, "sh"])
             .args(words)
             .args(options)
             .current_dir(self.home.root())

@@ -13,6 +13,8 @@ use crate::reconcile::Reconciler;
 /// How soon a due task that could not be started is tried again at first, and at the longest.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// The longest sleep, so that the alarm of a home that was removed exits.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
 
 impl Settler<'_> {
     /// Starts the tasks that are due, and sleeps until the next one is, as long as there is one. Returns at once if another
@@ -47,7 +49,7 @@ impl Settler<'_> {
             fail_point("alarm-started-due");
             let next = match done.and_then(|()| self.next_look(now, retry)) {
                 Ok(None) => break,
-                Ok(Some(next)) => next,
+                Ok(Some(next)) => next.min(later(now, LONGEST_SLEEP)),
                 Err(_) => later(now, retry),
             };
             // A disk without room for the note: the alarm is rung more often than necessary.

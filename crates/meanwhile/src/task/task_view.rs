@@ -304,7 +304,13 @@ impl Task {
             TaskState::Ended { ended_at, cause, output_lost, .. } => {
                 self.output_complete = !output_lost;
                 self.ended_at = Some(*ended_at);
-                self.cause = Some(cause.to_words());
+                self.cause = Some(match cause {
+                    // Earlier runs have started.
+                    Cause::Cancelled { by, exit: None } if self.runs > 1 && self.may_run_again() => {
+                        format!("cancelled by {by} between two runs")
+                    }
+                    _ => cause.to_words(),
+                });
                 self.exit_code = cause.exit_code();
                 self.signal = cause.signal().map(mw_model::signal_name);
             }

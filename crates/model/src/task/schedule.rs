@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::{Cause, TimeLimit};
 use super::state::{RunOrigin, TaskState};
+use crate::text::units::duration;
 use crate::time::Timestamp;
 
 /// The wait before the first retry.
@@ -147,7 +148,32 @@ impl Schedule {
     }
 }
 
+impl Due {
+    /// Describes when a task is repeated.
+    #[must_use]
+    pub fn to_words(&self) -> String {
+        match self {
+            Self::Every { every_ms } => format!("every {}", duration(*every_ms)),
+            Self::Cron { cron, time_zone: Some(zone) } => format!("cron {cron} ({zone})"),
+            Self::Cron { cron, time_zone: None } => format!("cron {cron}"),
+        }
+    }
+}
+
 impl RestartPolicy {
+    /// Describes after which runs a task is started again.
+    #[must_use]
+    pub fn to_words(self) -> String {
+        let when = match self.when {
+            RestartWhen::OnFailure => "after a failure",
+            RestartWhen::Always => "after every end",
+        };
+        match self.retries {
+            Some(most) => format!("{when}, after at most {most} failures in a row"),
+            None => when.to_owned(),
+        }
+    }
+
     fn retry(self, run: &EndedRun<'_>) -> Option<AfterRun> {
         let has_failed = run.cause.status().is_error();
         let (earlier, last_wait) = match run.origin {
