@@ -97,7 +97,7 @@ fn few_descriptors_do_not_prevent_a_kill_of_the_whole_tree() {
 #[test]
 fn few_descriptors_do_not_block_a_task_with_much_output() {
     let home = home();
-    for limit in [20, 22, 23, 24, 26, 28] {
+    for limit in [22, 23, 24, 26, 28] {
         let script = format!("{} | dd obs=300k 2>/dev/null; exit 5", children::numbers(300_000));
         let id = start_limited(&home, &format!("ulimit -n {limit}"), "--cap 0", &script);
         let task = home.ended(&id);

@@ -230,14 +230,19 @@ fn killing_an_outer_task_of_another_build_spares_its_inner_task() {
 fn the_settle_command_of_an_inner_task_is_not_a_survivor_of_its_outer_task() {
     let hook = "while [ ! -e settled ]; do sleep 0.02; done";
     let home = nesting().with_env("MEANWHILE_HOOKS_EXIT", hook);
-    let outer = home.start(&format!("{}; {}; exit 0", start_named("inner", "true"), children::gate("end")));
+    let (begin, end) = (children::gate("begin"), children::gate("end"));
+    let outer = home.start(&format!("{begin}; {}; {end}; exit 0", start_named("inner", "true")));
     let supervisor = home.pair(&outer).supervisor;
+    let settles =
+        |pid: &u32| mw_testkit::processes::command_line(*pid).get(1).is_some_and(|word| word == "settle");
+    wait_until(SOON, "the start of the outer task is settled", || {
+        (!home.tagged().iter().any(settles)).then_some(())
+    });
+    home.open("begin");
     wait_until(SOON, "the inner task is being settled", || {
-        let settles = |pid: &u32| {
-            mw_testkit::processes::command_line(*pid).get(1).is_some_and(|word| word == "settle")
-                && mw_testkit::processes::stat(*pid).is_some_and(|stat| stat.parent == supervisor)
-        };
-        home.tagged().into_iter().find(settles)
+        let is_inside =
+            |pid: &u32| mw_testkit::processes::stat(*pid).is_some_and(|stat| stat.parent == supervisor);
+        home.tagged().into_iter().find(|pid| settles(pid) && is_inside(pid))
     });
     home.open("end");
     let task = home.ended(&outer);

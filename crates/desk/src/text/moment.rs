@@ -45,7 +45,7 @@ mod tests {
         let now: Timestamp = "2026-11-19T17:00:00.500000Z".parse().unwrap();
         let words = |at: &str| in_zone(at.parse().unwrap(), now, &zone);
         assert_eq!(words("2026-11-19T17:00:08Z"), "in 8.0s");
-        assert_eq!(words("2026-11-19T17:10:00Z"), "in 10m 00s");
+        assert_eq!(words("2026-11-19T17:10:00Z"), "in 10m 0s");
         assert_eq!(words("2026-11-19T20:30:00Z"), "at 21:30");
         assert_eq!(words("2026-11-19T20:30:05Z"), "at 21:30:05");
         assert_eq!(words("2026-11-19T23:30:00Z"), "tomorrow at 00:30");

@@ -32,11 +32,12 @@ impl Database {
     }
 
     /// Makes sure that a process sleeps until the time at which the next task is due, and starts it then; without such a task, that
-    /// none does. Best effort: the next change of the queue does it again.
-    pub(crate) fn set_alarm(&self, due: Option<Timestamp>) {
+    /// none does. What was due at the time `since` needs no alarm: this process starts it, or whoever frees a slot for it. Best
+    /// effort: the next change of the queue does it again.
+    pub(crate) fn set_alarm(&self, due: Option<Timestamp>, since: Timestamp) {
         match (alarm::state(&self.home), due) {
             (AlarmState::Off, Some(_)) => _ = self.spawn_detached(&["--alarm"]),
-            (AlarmState::Until(until), Some(due)) if until > due && due > self.clock.now() => {
+            (AlarmState::Until(until), Some(due)) if until > due && due > since => {
                 alarm::ring(&self.home);
             }
             (AlarmState::Until(_), None) => alarm::ring(&self.home),

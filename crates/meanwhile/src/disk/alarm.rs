@@ -15,14 +15,19 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mw_model::Timestamp;
 
-use super::file_lock::{is_taken, open_private};
+use super::file_lock::{is_taken, open_private, within};
 use super::home::Home;
 use super::names::{ALARM_BELL_FILE, ALARM_FILE};
 use super::platform;
 use super::wake_up::short;
+
+/// How long a process that looks at the state may have the lock.
+const LOOK: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The lock of the alarm. Its file contains until when the process sleeps, in microseconds.
 pub(crate) struct Alarm {
@@ -46,7 +51,8 @@ impl Alarm {
     pub(crate) fn take(home: &Home) -> io::Result<Option<Self>> {
         let path = home.root().join(ALARM_FILE);
         let lock = open_private(&path)?;
-        if !is_taken(lock.try_lock())? {
+        // Processes that look at the state have the lock for a moment.
+        if !within(LOOK, PAUSE, || is_taken(lock.try_lock()))? {
             return Ok(None);
         }
         let bell = home.root().join(ALARM_BELL_FILE);
@@ -127,6 +133,18 @@ mod tests {
         drop(alarm);
         assert_eq!(state(&home), AlarmState::Off);
         assert!(Alarm::take(&home).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_process_that_looks_at_the_state_prevents_no_alarm() {
+        let (_dir, home) = home();
+        let look = open_private(&home.root().join(ALARM_FILE)).unwrap();
+        look.lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            let alarm = scope.spawn(|| Alarm::take(&home).unwrap().is_some());
+            look.unlock().unwrap();
+            assert!(alarm.join().unwrap());
+        });
     }
 
     #[test]

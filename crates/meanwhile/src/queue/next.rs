@@ -42,12 +42,13 @@ pub(crate) struct Granted {
 impl Queue<'_> {
     /// Changes the queue in one transaction, and sets the flag for queued tasks to match what is committed.
     pub(crate) fn change<T>(&self, operation: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let since = self.base.clock.now();
         let (done, any_waiting, due) = self.base.database.transact(|transaction| {
             let done = operation(transaction)?;
             Ok((done, transaction.any_waiting()?, transaction.next_due(Timestamp::default())?))
         })?;
         fail_point("queue-committed");
-        self.base.database.set_alarm(due);
+        self.base.database.set_alarm(due, since);
         if !any_waiting {
             // After the commit: a kill leaves a flag without a queued task, never a queued task without a flag. Inside a
             // transaction, so that no task can be queued between the check and the removal. A flag that stays is removed by

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mw_model::{TaskId, TaskKind};
 
 use crate::disk::settle_turn::SettleTurn;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::hooks::Hooks;
 use crate::reconcile::Reconciler;
@@ -78,14 +78,17 @@ impl Settler<'_> {
         Ok(())
     }
 
-    /// Starts queued tasks that may start, and records the ends of all tasks if that is needed for it or wanted.
+    /// Records the ends of all tasks if that is wanted or needed to start queued tasks, and starts those that may start.
     fn settle_others(&self, is_wanted: bool) -> Result<()> {
         // This also removes a flag that is set although no task is queued.
-        let any_queued = self.base.home.is_waiting_noted() || self.base.database.store()?.any_waiting()?;
-        if is_wanted || any_queued {
+        let any_queued = || {
+            Ok::<_, Error>(self.base.home.is_waiting_noted() || self.base.database.store()?.any_waiting()?)
+        };
+        if is_wanted || any_queued()? {
             Reconciler::on(self.base).reconcile_unsettled()?;
         }
-        if any_queued {
+        // A task whose run has ended may be queued again by now.
+        if any_queued()? {
             Reconciler::on(self.base).pump_queue();
         }
         Ok(())
