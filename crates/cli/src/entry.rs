@@ -74,6 +74,7 @@ pub fn engine() -> i32 {
 
 fn run_in_engine() -> u8 {
     panics::end_the_process();
+    mw_desk::text::use_time_zone();
     let words = match programs::words_of_mw() {
         Ok(words) => words,
         Err(error) => return conclude(asks_for_json(), Err(error)),
@@ -114,6 +115,7 @@ pub fn surfaces() -> ExitCode {
 
 fn surface() -> u8 {
     panics::end_the_process();
+    mw_desk::text::use_time_zone();
     let words = match programs::words_of_mw() {
         Ok(words) => words,
         Err(error) => return conclude(asks_for_json(), Err(error)),

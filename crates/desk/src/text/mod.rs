@@ -6,5 +6,5 @@ mod width;
 
 pub use format::{ago, bytes, error_text, with_hint};
 pub use meanwhile::engine::model::{count, duration};
-pub use moment::at_time;
+pub use moment::{at_time, use_time_zone};
 pub use width::{bar, cell, columns, cut, shortened, shortened_path};

@@ -14,17 +14,40 @@ use crate::span;
 use crate::span::RunFacts;
 use crate::task::Task;
 
+/// Why a run begins, and when it may.
+type Beginning = (RunOrigin, Option<Timestamp>);
+
 /// Reads a task that runs under a supervisor; `None` if it does not, or if that is uncertain.
 pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
+    running(home, id, |_| true, scheduled_beginning)
+}
+
+/// Like [`running_task`], but also `None` for a task that may run again by itself. The small executable uses it, which does
+/// without the calendar.
+pub(crate) fn running_task_of_one_run(home: &Home, id: &TaskId) -> Result<Option<Task>> {
+    let runs_once = |spec: &TaskSpec| !may_run_again(spec);
+    running(home, id, runs_once, |_, _, _| Ok((RunOrigin::Restart, None)))
+}
+
+fn running(
+    home: &Home,
+    id: &TaskId,
+    is_wanted: impl FnOnce(&TaskSpec) -> bool,
+    scheduled: impl FnOnce(&Home, &TaskSpec, u32) -> Result<Beginning>,
+) -> Result<Option<Task>> {
     let directory = home.task(id);
     let supervised = directory.is_supervised()?;
-    let Ok(spec) = directory.spec() else { return Ok(None) };
-    let (task, journal) = not_begun(home, &spec)?;
+    let Some(spec) = directory.spec().ok().filter(is_wanted) else { return Ok(None) };
+    let (task, journal) = not_begun(home, &spec, scheduled)?;
     let run = task.state.run();
     if !supervised || directory.result(run)?.is_some() {
         return Ok(None);
     }
     Ok(begun(task, JournalLine::of_run(&journal, run)))
+}
+
+fn may_run_again(spec: &TaskSpec) -> bool {
+    spec.schedule.as_ref().is_some_and(|schedule| schedule.may_run_again())
 }
 
 /// Applies the journal of a run to its task; `None` unless the task is running afterwards.
@@ -42,8 +65,13 @@ fn begun<'a>(mut task: Task, journal: impl Iterator<Item = &'a JournalLine>) -> 
     task.state.process().is_some().then_some(task)
 }
 
-/// Reads a task as it was before its current run, and its journal.
-fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
+/// Reads a task as it was before its current run, and its journal. `scheduled` returns why a later run of a task begins that may
+/// run again by itself.
+fn not_begun(
+    home: &Home,
+    spec: &TaskSpec,
+    scheduled: impl FnOnce(&Home, &TaskSpec, u32) -> Result<Beginning>,
+) -> Result<(Task, Vec<JournalLine>)> {
     let directory = home.task(&spec.id);
     let journal = directory.journal()?;
     let archived = directory.last_archived()?;
@@ -51,14 +79,7 @@ fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
     let (origin, not_before) = match run {
         1 => (RunOrigin::First, spec.schedule.as_ref().and_then(|schedule| schedule.not_before)),
         run if spec.agent.is_some() && directory.follow_up(run)?.is_some() => (RunOrigin::Resume, None),
-        run if spec.schedule.as_ref().is_some_and(|schedule| schedule.may_run_again()) => {
-            match what_followed(spec, &earlier_records(home, &spec.id, run)?).pop() {
-                Some((last, AfterRun::Again { origin, not_before })) if last + 1 == run => {
-                    (origin, Some(not_before))
-                }
-                Some(_) | None => (RunOrigin::Restart, None),
-            }
-        }
+        run if may_run_again(spec) => scheduled(home, spec, run)?,
         _ => (RunOrigin::Restart, None),
     };
     let mut task = Task::new(spec, TaskState::Pending { run, origin, not_before }, &directory.log());
@@ -66,6 +87,14 @@ fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
         task.resume_count = directory.follow_ups(run)?;
     }
     Ok((task, journal))
+}
+
+/// Returns what was decided at the end of the run before.
+fn scheduled_beginning(home: &Home, spec: &TaskSpec, run: u32) -> Result<Beginning> {
+    Ok(match what_followed(spec, &earlier_records(home, &spec.id, run)?).pop() {
+        Some((last, AfterRun::Again { origin, not_before })) if last + 1 == run => (origin, Some(not_before)),
+        Some(_) | None => (RunOrigin::Restart, None),
+    })
 }
 
 /// Reads the exit records of the runs before this one, as far as they exist.
@@ -118,7 +147,7 @@ pub(super) struct TaskOnDisk {
 
 impl TaskOnDisk {
     pub(super) fn read(home: &Home, spec: TaskSpec) -> Result<Self> {
-        let (task, journal) = not_begun(home, &spec)?;
+        let (task, journal) = not_begun(home, &spec, scheduled_beginning)?;
         let run = task.state.run();
         let directory = home.task(&task.id);
         let earlier = earlier_records(home, &task.id, run)?;

@@ -23,14 +23,11 @@ impl Directories {
         is_ours.then_some(id)
     }
 
-    /// Begins to wait for the end of a running task. `None` if it does not run: [`Reader::wait`](crate::engine::Reader::wait)
-    /// handles that.
+    /// Begins to wait for the end of a running task. `None` if it does not run, or may run again by itself:
+    /// [`Reader::wait`](crate::engine::Reader::wait) handles that.
     #[must_use]
     pub fn watch_end(&self, id: &TaskId) -> Option<WatchedEnd> {
-        let task = on_disk::running_task(&self.home, id).ok()??;
-        if task.may_run_again() {
-            return None;
-        }
+        let task = on_disk::running_task_of_one_run(&self.home, id).ok()??;
         // The supervisor of a task that was just started does not listen yet.
         let mut connection = Connection::connect_within(&self.home, id, NEW_SUPERVISOR).ok()?;
         connection.send(Operation::Wait).ok()?;

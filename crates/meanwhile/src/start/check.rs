@@ -17,10 +17,12 @@ const LAST_YEAR: i64 = 9999;
 /// Refuses a request that could never run.
 pub(super) fn check(request: &TaskRequest, backends: &BackendSettings) -> Result<()> {
     check_command(request, backends)?;
+    request.schedule.repeat.as_ref().map_or(Ok(()), |repeat| due::check(&repeat.due))?;
     request.ready.as_ref().map_or(Ok(()), ready::check)
 }
 
-/// Like [`check`], for a request without a readiness condition.
+/// Like [`check`], for a request that is not repeated and has no readiness condition. The small executable has neither the
+/// calendar nor regular expressions.
 pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -> Result<()> {
     check_session_name(&request.session)?;
     let invalid = |message: &str, hint: &str| Err(Error::invalid(message, hint));
@@ -45,9 +47,6 @@ pub(super) fn check_command(request: &TaskRequest, backends: &BackendSettings) -
             &format!("the group {:?} with {} slots is not valid", group.name, group.max),
             "use up to 40 letters, digits, -, _ and ., and from 1 to 10000 slots",
         );
-    }
-    if let Some(repeat) = &request.schedule.repeat {
-        due::check(&repeat.due)?;
     }
     if let Some(name) = &request.name {
         let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
