@@ -147,6 +147,11 @@ impl Table {
         if let Some(word) = options.iter().find(|option| !option.starts_with("--")) {
             return Err(format!("{word:?} is not an option of sbatch such as \"--gres=gpu:1\""));
         }
+        if let Some(option) = options.iter().find(|option| is_own_option(option)) {
+            return Err(format!(
+                "{option:?} cannot be used: meanwhile needs this option to follow the job; remove it"
+            ));
+        }
         Ok(BackendKind::Slurm(SlurmPlace {
             partition: self.partition,
             account: self.account,
@@ -222,6 +227,26 @@ fn is_slurm_time(text: &str) -> bool {
     days.is_none_or(is_number) && rest.split(':').count() <= 3 && rest.split(':').all(is_number)
 }
 
+/// Returns whether an option of `sbatch` is one without which a job cannot be found and followed. `sbatch` also takes the
+/// beginning of a name.
+fn is_own_option(option: &str) -> bool {
+    const OWN: [&str; 11] = [
+        "array",
+        "chdir",
+        "comment",
+        "job-name",
+        "no-requeue",
+        "open-mode",
+        "output",
+        "parsable",
+        "requeue",
+        "test-only",
+        "wrap",
+    ];
+    let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
+    OWN.iter().any(|own| own.starts_with(name)) || name == "wait"
+}
+
 fn check_absolute(name: &str, path: Option<&str>) -> Result<(), String> {
     match path {
         Some(path) if !path.starts_with('/') => Err(format!("{name} must be an absolute path, not {path:?}")),
@@ -259,6 +284,8 @@ mod tests {
             ("kind = \"container\"\nimage = \"i\"\noptions = [\"-v\"]", "options is not a setting"),
             ("kind = \"slurm\"\ntime = \"soon\"", "not a time limit"),
             ("kind = \"slurm\"\noptions = [\"gpu\"]", "not an option of sbatch"),
+            ("kind = \"slurm\"\noptions = [\"--gres=gpu:1\", \"--array=1-9\"]", "needs this option"),
+            ("kind = \"slurm\"\noptions = [\"--outp=x\"]", "needs this option"),
             ("kind = \"slurm\"\nstate = \"x\"", "absolute"),
             ("kind = \"ssh\"", "host is missing"),
             ("kind = \"ssh\"\nhost = \"-oProxyCommand=x\"", "not a host"),
@@ -272,6 +299,15 @@ mod tests {
         ] {
             let refused = kind(text).unwrap_err();
             assert!(refused.contains(why), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn options_that_only_choose_where_a_job_runs_are_passed_on() {
+        for option in
+            ["--gres=gpu:1", "--ntasks-per-node=2", "--nodelist=n1", "--wait-all-nodes=1", "--exclusive"]
+        {
+            assert!(kind(&format!("kind = \"slurm\"\noptions = [{option:?}]")).is_ok(), "{option}");
         }
     }
 
