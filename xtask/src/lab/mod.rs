@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! options ─▶ round ─┬▶ world (directories, environment)      ─▶ claims (what the product says) ─┐
-//!                   ├▶ load/* (clients, hosts, servers)       ─▶ deeds (what was asked for)     ─┼▶ check/* ─▶ report
+//!                   ├▶ load/* (clients, hosts, servers)       ─▶ actions (what was asked for)     ─┼▶ check/* ─▶ report
 //!                   └▶ faults/* (signals, disk, database, …)     witness ─▶ facts (what happened) ┘
 //! ```
 //!
 //! No code of the product is linked: the lab runs `mw` and reads files.
 
+mod actions;
 mod check;
 mod claims;
 mod client;
-mod deeds;
 mod facts;
 mod faults;
 mod json;

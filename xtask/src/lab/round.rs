@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::actions::Book;
 use super::check::{self, Evidence, Promise, Violation};
 use super::claims::{self, Task};
 use super::client::Watchdog;
-use super::deeds::Book;
 use super::facts::Facts;
 use super::faults::{self, Profile};
 use super::load::{self, Stage};
@@ -70,9 +70,9 @@ pub(super) fn run(seed: u64, root: &Path, programs: &Path) -> Result<Verdict, Fa
             Facts::default()
         }
     };
-    let deeds = book.deeds().clone();
-    violations.extend(check::all(&Evidence { facts: &facts, deeds: &deeds, tasks: &tasks }));
-    let bad = deeds.misbehaviour.iter().cloned().chain(dog.hung());
+    let actions = book.actions().clone();
+    violations.extend(check::all(&Evidence { facts: &facts, actions: &actions, tasks: &tasks }));
+    let bad = actions.misbehaviour.iter().cloned().chain(dog.hung());
     violations.extend(bad.map(|text| Violation { promise: Promise::Command, text }));
     if violations.is_empty() {
         world.remove();
@@ -82,11 +82,11 @@ pub(super) fn run(seed: u64, root: &Path, programs: &Path) -> Result<Verdict, Fa
     Ok(Verdict {
         seed,
         profile,
-        faults: deeds.faults.clone(),
-        races: deeds.races,
+        faults: actions.faults.clone(),
+        races: actions.races,
         runs: facts.runs.len() as u64,
         bytes: facts.runs.iter().flat_map(|run| run.written).sum(),
-        notifications: deeds.receipts.len() as u64,
+        notifications: actions.receipts.len() as u64,
         lost: tasks.iter().filter(|task| task.status == "lost").count() as u64,
         violations,
     })

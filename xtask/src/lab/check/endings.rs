@@ -16,17 +16,17 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 fn problem(evidence: &Evidence<'_>, task: &Task) -> Option<String> {
-    let deeds = evidence.deeds;
+    let actions = evidence.actions;
     let run = evidence.run_of(task, task.pid);
-    let was_asked = deeds.kills.contains(&task.key)
-        || deeds.clears.contains(&task.key)
-        || deeds.restarts.contains_key(&task.key)
+    let was_asked = actions.kills.contains(&task.key)
+        || actions.clears.contains(&task.key)
+        || actions.restarts.contains_key(&task.key)
         || evidence.session_has_ended(&task.session);
     let says = format!("{} ({})", task.status, task.cause);
     match task.status.as_str() {
         "completed" | "failed" => match (run, task.exit_code, &task.signal) {
             (Some(run), Some(code), _) => exited(run, code, &says),
-            _ if task.signal.is_some() && task.pid.is_some_and(|pid| deeds.killed.contains(&pid)) => None,
+            _ if task.signal.is_some() && task.pid.is_some_and(|pid| actions.killed.contains(&pid)) => None,
             (Some(run), None, Some(signal)) => signalled(run, signal, &says),
             // It never ran: the cause names the reason.
             (None, None, None) if task.status == "failed" => {
@@ -37,13 +37,13 @@ fn problem(evidence: &Evidence<'_>, task: &Task) -> Option<String> {
         },
         "cancelled" => (!was_asked).then(|| format!("{says}, but nobody asked for it")),
         "timed_out" => {
-            let has_limit = deeds.starts.get(&task.key).is_some_and(|start| start.timeout.is_some());
+            let has_limit = actions.starts.get(&task.key).is_some_and(|start| start.timeout.is_some());
             (!has_limit).then(|| format!("{says}, but it had no time limit"))
         }
         // A clock that jumps forward while a task starts looks like a reboot; see docs/limits.md.
         "lost"
             if task.cause.contains("rebooted during its start")
-                && deeds.faults.contains_key("clock jumps") =>
+                && actions.faults.contains_key("clock jumps") =>
         {
             run.map(|run| format!("{says}, but it ran: {run:?}"))
         }

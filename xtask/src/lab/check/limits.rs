@@ -13,7 +13,7 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     // A witness that says that it is about to exit has a slot until it has exited. So this never counts too many.
     let mut moments: Vec<(usize, bool, &Run)> = Vec::new();
     for run in &evidence.facts.runs {
-        let takes_slot = evidence.deeds.starts.get(&run.key).is_some_and(|start| !start.is_attached);
+        let takes_slot = evidence.actions.starts.get(&run.key).is_some_and(|start| !start.is_attached);
         if takes_slot {
             moments.extend([(run.first, true, run), (run.last, false, run)]);
         }
@@ -21,7 +21,7 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     moments.sort_by_key(|(line, begins, _)| (*line, !*begins));
     let mut running: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (line, begins, run) in moments {
-        let session = evidence.deeds.starts.get(&run.key).map_or("", |start| &start.session);
+        let session = evidence.actions.starts.get(&run.key).map_or("", |start| &start.session);
         let of_session = running.entry(session).or_default();
         if !begins {
             if let Some(at) = of_session.iter().position(|key| *key == run.key) {
@@ -40,7 +40,7 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         }
     }
     for run in &evidence.facts.runs {
-        let limit = evidence.deeds.starts.get(&run.key).and_then(|start| start.timeout);
+        let limit = evidence.actions.starts.get(&run.key).and_then(|start| start.timeout);
         if let Some(limit) = limit
             && run.seen - run.began > (limit + LIMIT_GRACE).as_secs_f64() + SLACK
         {

@@ -9,14 +9,14 @@ mod output;
 #[cfg(test)]
 mod tests;
 
+use super::actions::Actions;
 use super::claims::Task;
-use super::deeds::Deeds;
 use super::facts::{Facts, Run};
 
 /// Everything that is known about a round.
 pub(super) struct Evidence<'a> {
     pub(super) facts: &'a Facts,
-    pub(super) deeds: &'a Deeds,
+    pub(super) actions: &'a Actions,
     pub(super) tasks: &'a [Task],
 }
 
@@ -80,7 +80,7 @@ pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Violation> {
 impl Evidence<'_> {
     /// Returns how often a supervisor or guardian of a task was killed.
     fn supervisor_kills(&self, id: &str) -> u64 {
-        self.deeds.supervisor_kills.get(id).copied().unwrap_or_default()
+        self.actions.supervisor_kills.get(id).copied().unwrap_or_default()
     }
 
     /// Returns the run whose process a task or an output names. The process of a task on a back-end is its driver.
@@ -91,6 +91,6 @@ impl Evidence<'_> {
     }
 
     fn session_has_ended(&self, session: &str) -> bool {
-        self.deeds.ended_sessions.contains(session)
+        self.actions.ended_sessions.contains(session)
     }
 }

@@ -1,16 +1,16 @@
 //! Every end is notified once.
 
 use super::{Evidence, Promise, Violation};
-use crate::lab::deeds::Receipt;
+use crate::lab::actions::Receipt;
 
 pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut say = |text| found.push(Violation { promise: Promise::Notification, text });
     for task in evidence.tasks {
         let receipts: Vec<&Receipt> =
-            evidence.deeds.receipts.iter().filter(|receipt| receipt.id == task.id).collect();
+            evidence.actions.receipts.iter().filter(|receipt| receipt.id == task.id).collect();
         // A notification is repeated if the database was replaced between its delivery and the mark in the directory.
         let certain = receipts.iter().filter(|receipt| receipt.is_certain && !receipt.is_in_doubt);
-        let start = evidence.deeds.starts.get(&task.key);
+        let start = evidence.actions.starts.get(&task.key);
         let name = format!("{} {} ({}, run {})", task.id, task.key, task.status, task.runs);
         // A restart ends a run, too, so each run may be notified.
         let count = certain.clone().count() as u64;

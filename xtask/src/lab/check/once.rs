@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Evidence, Promise, Violation};
-use crate::lab::deeds::Answer;
+use crate::lab::actions::Answer;
 
 pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut by_key: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -12,11 +12,11 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
     let mut say = |promise, text| found.push(Violation { promise, text });
     let listed: BTreeSet<&str> = evidence.tasks.iter().map(|task| task.id.as_str()).collect();
-    for (key, start) in &evidence.deeds.starts {
+    for (key, start) in &evidence.actions.starts {
         let ran = evidence.facts.of(key).count() as u64;
-        let restarts = evidence.deeds.restarts.get(key).copied().unwrap_or_default();
+        let restarts = evidence.actions.restarts.get(key).copied().unwrap_or_default();
         let ids = by_key.get(key.as_str()).cloned().unwrap_or_default();
-        let is_cleared = evidence.deeds.clears.contains(key);
+        let is_cleared = evidence.actions.clears.contains(key);
         if ran > 1 + restarts {
             say(Promise::Once, format!("{key} {ids:?} ran {ran} times; {restarts} restarts were requested"));
         }

@@ -13,7 +13,7 @@ pub(super) fn check(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for task in evidence.tasks {
         let has_one_run = task.runs == 1 && evidence.facts.of(&task.key).count() == 1;
         // On a full disk a clear may remove the output and keep the task. Runs on a back-end cannot be told apart.
-        let is_unknown = evidence.deeds.clears.contains(&task.key) || (task.is_far() && !has_one_run);
+        let is_unknown = evidence.actions.clears.contains(&task.key) || (task.is_far() && !has_one_run);
         if is_unknown {
             continue;
         }
@@ -37,7 +37,7 @@ fn problem(evidence: &Evidence<'_>, task: &Task, output: &Output, run: &Run) -> 
     }
     if output.bytes < least {
         // The number of bytes dropped on a full disk is lost with both supervisors; see docs/limits.md.
-        let is_full = evidence.deeds.faults.contains_key("disk full");
+        let is_full = evidence.actions.faults.contains_key("disk full");
         let may_miss = (!output.is_complete || is_full) && evidence.supervisor_kills(&task.id) >= 2;
         if !may_miss {
             let word = if output.is_complete { "complete" } else { "incomplete" };
@@ -48,11 +48,11 @@ fn problem(evidence: &Evidence<'_>, task: &Task, output: &Output, run: &Run) -> 
         return whole(output, log, run);
     }
     let (kept, markers) = without_markers(log);
-    let is_limited = evidence.deeds.starts.get(&task.key).is_some_and(|start| start.has_cap);
-    let is_full = evidence.deeds.faults.contains_key("disk full");
+    let is_limited = evidence.actions.starts.get(&task.key).is_some_and(|start| start.has_cap);
+    let is_full = evidence.actions.faults.contains_key("disk full");
     // A supervisor that has no descriptors for its log drops output and counts it.
     let is_short =
-        evidence.deeds.faults.keys().any(|class| class.contains("descriptors") || class.contains("pids"));
+        evidence.actions.faults.keys().any(|class| class.contains("descriptors") || class.contains("pids"));
     if !is_limited && !is_full && !is_short {
         return Some(format!("{counted}, but it had no size limit and the disk was never full"));
     }

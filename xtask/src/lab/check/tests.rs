@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::{Evidence, Promise, all};
+use crate::lab::actions::{Actions, Answer, Receipt, Start};
 use crate::lab::claims::{Output, Task};
-use crate::lab::deeds::{Answer, Deeds, Receipt, Start};
 use crate::lab::facts::Facts;
 use crate::lab::witness::{Stream, line};
 use crate::lab::world::MAX_RUNNING;
 
 struct Case {
     facts: String,
-    deeds: Deeds,
+    actions: Actions,
     tasks: Vec<Task>,
 }
 
@@ -43,15 +43,15 @@ impl Case {
             output,
             ..Task::default()
         };
-        let mut deeds = Deeds::default();
-        deeds.starts.insert("k1".to_owned(), start("bash-1"));
-        deeds.receipts.push(receipt(true));
-        Self { facts, deeds, tasks: vec![task] }
+        let mut actions = Actions::default();
+        actions.starts.insert("k1".to_owned(), start("bash-1"));
+        actions.receipts.push(receipt(true));
+        Self { facts, actions, tasks: vec![task] }
     }
 
     fn broken(&self) -> Vec<Promise> {
         let facts = Facts::parse(&self.facts).unwrap();
-        let evidence = Evidence { facts: &facts, deeds: &self.deeds, tasks: &self.tasks };
+        let evidence = Evidence { facts: &facts, actions: &self.actions, tasks: &self.tasks };
         all(&evidence).into_iter().map(|violation| violation.promise).collect()
     }
 }
@@ -81,7 +81,7 @@ fn a_true_story_has_no_violation() {
     let mut case = Case::new();
     assert_eq!(case.broken(), []);
     // Its receiver was killed, so it got the notification again.
-    case.deeds.receipts.push(receipt(false));
+    case.actions.receipts.push(receipt(false));
     assert_eq!(case.broken(), []);
 }
 
@@ -93,7 +93,7 @@ fn an_invented_or_doubted_ending_is_found() {
     let mut case = Case::new();
     case.tasks[0].status = "lost".to_owned();
     assert!(case.broken().contains(&Promise::Ending));
-    case.deeds.supervisor_kills.insert("bash-1".to_owned(), 2);
+    case.actions.supervisor_kills.insert("bash-1".to_owned(), 2);
     assert!(!case.broken().contains(&Promise::Ending));
     case.tasks[0].status = "running".to_owned();
     assert!(case.broken().contains(&Promise::Ending));
@@ -119,9 +119,9 @@ fn output_that_is_missing_swapped_or_doubled_is_found() {
 #[test]
 fn notifications_are_counted() {
     let mut case = Case::new();
-    case.deeds.receipts.push(receipt(true));
+    case.actions.receipts.push(receipt(true));
     assert_eq!(case.broken(), [Promise::Notification]);
-    case.deeds.receipts.clear();
+    case.actions.receipts.clear();
     assert_eq!(case.broken(), [Promise::Notification]);
 }
 
@@ -133,7 +133,7 @@ fn a_second_run_and_a_forgotten_task_are_found() {
     let mut case = Case::new();
     case.tasks.clear();
     assert_eq!(case.broken(), [Promise::Forgotten]);
-    case.deeds.clears.insert("k1".to_owned());
+    case.actions.clears.insert("k1".to_owned());
     assert_eq!(case.broken(), []);
 }
 
@@ -143,8 +143,8 @@ fn limits_are_checked() {
     for number in 0..=MAX_RUNNING {
         let key = format!("m{number}");
         case.facts += &format!("begin {key} {} 20.0\n", 100 + number);
-        case.deeds.starts.insert(key.clone(), start(&key));
-        case.deeds.clears.insert(key);
+        case.actions.starts.insert(key.clone(), start(&key));
+        case.actions.clears.insert(key);
     }
     assert_eq!(case.broken(), [], "each is seen once, so they need not have run at the same time");
     for number in 0..=MAX_RUNNING {
@@ -153,6 +153,6 @@ fn limits_are_checked() {
     assert_eq!(case.broken(), [Promise::Limit]);
     let mut case = Case::new();
     case.facts = case.facts.replace("end", "tick k1 7 40.0\nend");
-    case.deeds.starts.get_mut("k1").unwrap().timeout = Some(Duration::from_secs(2));
+    case.actions.starts.get_mut("k1").unwrap().timeout = Some(Duration::from_secs(2));
     assert_eq!(case.broken(), [Promise::Limit]);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::random::Random;
 use crate::lab::world::World;
 

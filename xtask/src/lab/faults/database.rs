@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::random::Random;
 use crate::lab::world::World;
 
@@ -60,7 +60,7 @@ fn apply(world: &World, book: &Book, harm: Harm, random: &mut Random) {
     };
     book.log(class);
     if !matches!(harm, Harm::Lock | Harm::LockHome) {
-        book.deeds().database_faults += 1;
+        book.actions().database_faults += 1;
     }
     let is_done = match harm {
         Harm::Lock => lock(&database, long),

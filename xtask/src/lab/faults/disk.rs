@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::thread;
 use std::time::Duration;
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::random::Random;
 use crate::lab::world::World;
 

@@ -1,6 +1,6 @@
 //! Processes that are killed.
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::processes::{Process, Role};
 use crate::lab::random::Random;
 use crate::lab::signals;
@@ -32,9 +32,9 @@ pub(super) fn both(found: &[Process], book: &Book, random: &mut Random) {
 }
 
 fn note(book: &Book, process: &Process, number: u64) {
-    book.deeds().killed.insert(process.pid);
+    book.actions().killed.insert(process.pid);
     if let Some(task) = &process.task {
-        *book.deeds().supervisor_kills.entry(task.clone()).or_default() += number;
+        *book.actions().supervisor_kills.entry(task.clone()).or_default() += number;
     }
 }
 

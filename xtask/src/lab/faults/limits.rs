@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::processes::{self, Process, Role};
 use crate::lab::random::Random;
 use crate::lab::world::World;

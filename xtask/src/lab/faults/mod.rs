@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::deeds::Book;
+use super::actions::Book;
 use super::processes::{self, Role};
 use super::random::Random;
 use super::world::World;

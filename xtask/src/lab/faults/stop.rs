@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::lab::deeds::Book;
+use crate::lab::actions::Book;
 use crate::lab::processes::{Process, Role};
 use crate::lab::random::Random;
 use crate::lab::signals;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::requests::{answer_of, limited, take_notices};
 use super::{Stage, plan, race};
-use crate::lab::deeds::{Answer, Start};
+use crate::lab::actions::{Answer, Start};
 use crate::lab::random::Random;
 
 /// What an actor does next.
@@ -67,7 +67,7 @@ fn once(stage: &Stage<'_>, session: &str, act: Act, random: &mut Random) {
         (Act::Output, Some((_, id))) => _ = stage.mw(None, &["output", "--tail", "20", &id]),
         (Act::Wait, Some((_, id))) => _ = stage.mw(None, &["wait", "--timeout", "2s", &id]),
         (Act::Kill, Some((key, id))) => {
-            stage.book.deeds().kills.insert(key);
+            stage.book.actions().kills.insert(key);
             let grace = if random.chance(50) { "0s" } else { "1s" };
             stage.mw(None, &["kill", "--grace", grace, &id]);
         }

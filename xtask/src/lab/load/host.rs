@@ -10,7 +10,7 @@ use crate::lab::random::Random;
 pub(in crate::lab) fn hold(stage: &Stage<'_>, session: &str, mut random: Random) {
     while !stage.is_over() {
         // The tasks of the session end with each host.
-        stage.book.deeds().ended_sessions.insert(session.to_owned());
+        stage.book.actions().ended_sessions.insert(session.to_owned());
         let seconds = random.between(2, 6).to_string();
         stage.mw(None, &["session", "run", session, "--", "sleep", &seconds]);
         thread::sleep(Duration::from_millis(random.between(0, 2000)));

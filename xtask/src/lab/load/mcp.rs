@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Stage, plan};
-use crate::lab::deeds::{Answer, Receipt, Start};
+use crate::lab::actions::{Answer, Receipt, Start};
 use crate::lab::json::{Json, quoted};
 use crate::lab::random::Random;
 
@@ -79,12 +79,12 @@ impl Server {
     /// Notes the notifications of a reply; those of the previous one are now certain.
     fn receive(&mut self, stage: &Stage<'_>, reply: &Json) {
         let mut certain = std::mem::take(&mut self.last);
-        let faults = stage.book.deeds().database_faults;
+        let faults = stage.book.actions().database_faults;
         let is_in_doubt = std::mem::replace(&mut self.database_faults, faults) < faults;
         for receipt in &mut certain {
             (receipt.is_certain, receipt.is_in_doubt) = (true, is_in_doubt);
         }
-        stage.book.deeds().receipts.extend(certain);
+        stage.book.actions().receipts.extend(certain);
         for block in reply["result"]["content"].items() {
             let text = block["text"].text().unwrap_or_default();
             if !text.starts_with("<task-notification>") {
@@ -143,6 +143,6 @@ impl Server {
         // The server ends with its input, unless it is stopped; then the signal that continues it comes soon.
         let status = self.child.wait();
         stage.book.log(&format!("mcp server ended: {status:?}"));
-        stage.book.deeds().receipts.append(&mut self.last);
+        stage.book.actions().receipts.append(&mut self.last);
     }
 }

@@ -16,8 +16,8 @@ pub(super) use web::serve as serve_web;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::actions::Book;
 use super::client::{self, Outcome, Watchdog};
-use super::deeds::Book;
 use super::random::Random;
 use super::witness::Plan;
 use super::world::World;
@@ -58,7 +58,7 @@ impl Stage<'_> {
         let first = outcome.stderr.lines().next().unwrap_or_default();
         self.book.log(&format!("{} → {status} {first}", outcome.shown));
         if outcome.stderr.contains("panicked at") {
-            self.book.deeds().misbehaviour.push(format!("{}: {}", outcome.shown, outcome.stderr));
+            self.book.actions().misbehaviour.push(format!("{}: {}", outcome.shown, outcome.stderr));
         }
         outcome
     }

@@ -15,10 +15,10 @@ pub(super) fn race(stage: &Stage<'_>, session: &str, random: &mut Random) {
     let (Some(first), Some(second)) = (random.pick(&COMMANDS), random.pick(&COMMANDS)) else { return };
     let ends_session = random.chance(4);
     let words = [words(stage, first, &key, &id, random), words(stage, second, &key, &id, random)];
-    stage.book.deeds().races += 1;
+    stage.book.actions().races += 1;
     thread::scope(|scope| {
         if ends_session {
-            stage.book.deeds().ended_sessions.insert(session.to_owned());
+            stage.book.actions().ended_sessions.insert(session.to_owned());
             scope.spawn(|| stage.mw(None, &["session", "end", session]));
         }
         for words in &words {
@@ -29,18 +29,18 @@ pub(super) fn race(stage: &Stage<'_>, session: &str, random: &mut Random) {
 
 /// Notes a request, and returns its words.
 fn words(stage: &Stage<'_>, command: &str, key: &str, id: &str, random: &mut Random) -> Vec<String> {
-    let mut deeds = stage.book.deeds();
+    let mut actions = stage.book.actions();
     let options: &[&str] = match command {
         "restart" => {
-            *deeds.restarts.entry(key.to_owned()).or_default() += 1;
+            *actions.restarts.entry(key.to_owned()).or_default() += 1;
             &[]
         }
         "clear" => {
-            deeds.clears.insert(key.to_owned());
+            actions.clears.insert(key.to_owned());
             if random.chance(50) { &["--kill"] } else { &[] }
         }
         "kill" => {
-            deeds.kills.insert(key.to_owned());
+            actions.kills.insert(key.to_owned());
             &["--grace", "100ms"]
         }
         _ => &["--timeout", "1s"],

@@ -1,26 +1,26 @@
 //! Requests that several kinds of load make.
 
 use super::Stage;
+use crate::lab::actions::{Answer, Receipt, Start};
 use crate::lab::client::Outcome;
-use crate::lab::deeds::{Answer, Receipt, Start};
 
 impl Stage<'_> {
     /// Notes a request before it is made: the client may be killed before it answers.
     pub(super) fn note_start(&self, key: &str, start: Start) {
-        self.book.deeds().starts.insert(key.to_owned(), start);
+        self.book.actions().starts.insert(key.to_owned(), start);
     }
 
     /// Notes what a start has answered.
     pub(super) fn note_answer(&self, key: &str, answer: Answer) {
-        if let Some(start) = self.book.deeds().starts.get_mut(key) {
+        if let Some(start) = self.book.actions().starts.get_mut(key) {
             start.answer = answer;
         }
     }
 
     /// Returns the keys and ids of the tasks that a session has started.
     pub(super) fn started(&self, session: &str) -> Vec<(String, String)> {
-        let deeds = self.book.deeds();
-        let of_session = deeds.starts.iter().filter(|(_, start)| start.session == session);
+        let actions = self.book.actions();
+        let of_session = actions.starts.iter().filter(|(_, start)| start.session == session);
         of_session
             .filter_map(|(key, start)| match &start.answer {
                 Answer::Started(id) => Some((key.clone(), id.clone())),
@@ -42,11 +42,11 @@ pub(super) fn answer_of(outcome: &Outcome) -> Answer {
 
 /// Takes the notifications of a session, as its owner.
 pub(in crate::lab) fn take_notices(stage: &Stage<'_>, session: &str, limits: &[&str]) -> Outcome {
-    let before = stage.book.deeds().database_faults;
+    let before = stage.book.actions().database_faults;
     let words = ["notices", "--session", session, "--json"];
     let outcome = if limits.is_empty() { stage.mw(None, &words) } else { limited(stage, limits, &words) };
     let is_certain = outcome.is_success();
-    let is_in_doubt = stage.book.deeds().database_faults > before;
+    let is_in_doubt = stage.book.actions().database_faults > before;
     let json = outcome.json();
     for notice in json["notices"].items() {
         let receipt = Receipt {
@@ -59,7 +59,7 @@ pub(in crate::lab) fn take_notices(stage: &Stage<'_>, session: &str, limits: &[&
         stage
             .book
             .log(&format!("notice {session} {} run {:?} certain {is_certain}", receipt.id, receipt.run));
-        stage.book.deeds().receipts.push(receipt);
+        stage.book.actions().receipts.push(receipt);
     }
     outcome
 }

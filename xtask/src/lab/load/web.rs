@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Stage, plan};
-use crate::lab::deeds::{Answer, Start};
+use crate::lab::actions::{Answer, Start};
 use crate::lab::json::{Json, quoted};
 use crate::lab::random::Random;
 use crate::lab::world::TOKEN;

@@ -42,9 +42,9 @@ pub(super) struct Receipt {
     pub(super) is_in_doubt: bool,
 }
 
-/// The deeds of a round. Requests are named by the key of their witness.
+/// The actions of a round. Requests are named by the key of their witness.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deeds {
+pub(super) struct Actions {
     pub(super) starts: BTreeMap<String, Start>,
     /// Requests to run again, also those that failed.
     pub(super) restarts: BTreeMap<String, u64>,
@@ -67,20 +67,20 @@ pub(super) struct Deeds {
     pub(super) races: u64,
 }
 
-/// The deeds, shared by the threads of a round, and its log.
+/// The actions, shared by the threads of a round, and its log.
 pub(super) struct Book {
     begun: Instant,
-    deeds: Mutex<Deeds>,
+    actions: Mutex<Actions>,
     log: Mutex<File>,
 }
 
 impl Book {
     pub(super) fn new(log: File) -> Self {
-        Self { begun: Instant::now(), deeds: Mutex::default(), log: Mutex::new(log) }
+        Self { begun: Instant::now(), actions: Mutex::default(), log: Mutex::new(log) }
     }
 
-    pub(super) fn deeds(&self) -> MutexGuard<'_, Deeds> {
-        self.deeds.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn actions(&self) -> MutexGuard<'_, Actions> {
+        self.actions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends a line with the time to the log of the round.
@@ -92,7 +92,7 @@ impl Book {
     /// Counts a fault that has hit something.
     pub(super) fn count(&self, class: &'static str, number: u64) {
         if number > 0 {
-            *self.deeds().faults.entry(class).or_default() += number;
+            *self.actions().faults.entry(class).or_default() += number;
         }
     }
 }
