@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 
 /// Every named step of the library, in the order in which a task passes them.
-pub const FAIL_POINTS: [&str; 33] = [
+pub const FAIL_POINTS: [&str; 34] = [
     "start-directory-made",
     "start-spec-written",
     "queue-committed",
@@ -36,6 +36,7 @@ pub const FAIL_POINTS: [&str; 33] = [
     "clear-looked",
     "clear-marked",
     "clear-committed",
+    "output-looked",
     "notices-handed-over",
     "reply-ready",
     "reply-written",

@@ -181,6 +181,26 @@ fn a_rebuilt_database_notifies_the_end_of_each_run_once() {
 }
 
 #[test]
+fn a_delayed_reader_shows_the_run_that_it_has_found() {
+    let home = home();
+    let id = home.start(COUNTED);
+    home.ended(&id);
+    for args in [["output", &id].as_slice(), &["output", "--follow", &id], &["output", "--grep", ".", &id]] {
+        let slow = stopped_at(&home, "output-looked", args);
+        let before = times_run(&home);
+        let _ = home.mw(["restart", &id]).ok();
+        check_runs(&home, &id, before + 1);
+        // It stops before every further read.
+        wait_until(SOON, "the reader ends", || {
+            slow.signal(Signal::CONT);
+            stat(slow.pid()).is_none_or(|stat| stat.state == 'Z').then_some(())
+        });
+        let shown = slow.wait().exits(0);
+        assert!(shown.text().contains(&before.to_string()), "{args:?} after run {before}: {shown}");
+    }
+}
+
+#[test]
 fn the_previous_output_can_be_read_while_the_next_run_is_queued() {
     for step in ["restart-committed", "restart-archive-marked", "restart-file-archived"] {
         let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");

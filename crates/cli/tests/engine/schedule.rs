@@ -402,15 +402,17 @@ fn a_run_is_not_started_next_to_processes_of_the_last_one() {
 #[test]
 fn output_is_followed_from_run_to_run_until_the_task_ends() {
     let home = home();
-    let script = "echo run >> runs; echo number $(wc -l < runs); exit 1";
-    let id = home.start_with(&["--retries", "2"], script);
-    let followed = home.mw(["output", "--follow", &id]).ok();
-    assert_eq!(followed, "number 1\nnumber 2\nnumber 3\n");
+    let script = format!("echo run >> runs; echo number $(wc -l < runs); {}; exit 1", children::gate("go"));
+    let id = home.start_with(&["--retries", "2"], &script);
+    let following = home.command(["output", "--follow", &id]).spawn();
+    wait_until(SOON, "it follows the first run", || (following.printed() == "number 1\n").then_some(()));
+    home.open("go");
+    assert_eq!(following.wait().exits(0).text(), "number 1\nnumber 2\nnumber 3\n");
     let one = home.mw(["output", "--follow", "--run", "2", &id]).ok();
     assert_eq!(one, "number 2\n");
     let repeated = home.start_with(&["--every", "1s"], "echo again");
     let tail = home.command(["tail", &repeated]).spawn();
-    wait_until(SOON, "it ran three times", || (home.status(&repeated)["runs"].as_u64()? > 3).then_some(()));
+    wait_until(SOON, "it shows three runs", || (tail.printed().lines().count() >= 3).then_some(()));
     let _ = home.mw(["kill", &repeated]).exits(0);
     let tail = tail.wait().exits(0);
     assert!(tail.text().starts_with("again\nagain\nagain\n"), "{tail}");

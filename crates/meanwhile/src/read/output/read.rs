@@ -1,5 +1,7 @@
 //! The read primitive: stream × (offset | tail | cursor) × limits.
 
+use std::path::Path;
+
 use mw_model::TaskState;
 use mw_model::wire::{LOG_FILE, drop_marker};
 
@@ -8,6 +10,7 @@ use super::take::{OutputSlice, take};
 use crate::database::Lookup;
 use crate::disk::task_dir::log_view::{LogView, StreamChoice};
 use crate::error::{Error, Invalid, Result};
+use crate::fail_point::fail_point;
 use crate::read::Reader;
 use crate::reconcile::Reconciler;
 use crate::task::{Scope, Task};
@@ -213,16 +216,16 @@ impl Reader<'_> {
     }
 
     pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
-        let directory = if run == task.state.run() {
-            self.base.home.task(&task.id).to_path_buf()
-        } else {
-            self.base.home.task(&task.id).earlier_run(run)
-        };
-        let mut view = LogView::open(&directory, stream);
-        if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
-            // The process that requested the queued run was killed before it had moved the files of this one.
+        fail_point("output-looked");
+        let files = self.base.home.task(&task.id);
+        let archive = files.earlier_run(run);
+        let open = |directory: &Path| LogView::open(directory, stream);
+        let mut view = open(if run == task.state.run() { &files } else { &archive });
+        // The files of this run may have been moved since the task was read, or the process that moves them was killed.
+        let is_previous = matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run();
+        if (run == task.state.run() && archive.exists()) || (is_previous && view.is_err()) {
             self.base.database.archive_previous_run(&task.id);
-            view = LogView::open(&directory, stream);
+            view = open(&archive);
         }
         view.map_err(|error| Error::Damaged {
             id: task.id.clone(),
