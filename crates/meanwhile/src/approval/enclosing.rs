@@ -31,7 +31,7 @@ impl Approvals<'_> {
     /// not see. Then it counts as inside a task of an unknown session.
     #[must_use]
     pub fn is_in_unknown_task(&self) -> bool {
-        self.enclosing_task().is_none() && platform::has_closed_supervisor_above(std::process::id())
+        platform::has_closed_supervisor_above(std::process::id()) && self.enclosing_task().is_none()
     }
 
     /// Returns whether a task has a supervisor that this process cannot see. Then it may be inside that task, in a process namespace

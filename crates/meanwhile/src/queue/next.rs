@@ -14,7 +14,9 @@ use crate::fail_point::fail_point;
 use crate::queue::Queue;
 use crate::task::Task;
 
-/// How many queued tasks are read at once.
+/// How many queued tasks are read at first: usually the first one may start.
+const FEW: u32 = 2;
+/// How many are read at once after those.
 const BATCH: u32 = 32;
 
 /// What the queue decided inside a transaction, to be carried out after the commit.
@@ -115,7 +117,7 @@ impl Queue<'_> {
         picked: &mut Picked,
     ) -> Result<()> {
         let now = self.base.clock.now();
-        let mut search = Search { held: self.held(session), full: Vec::new(), passed: 0 };
+        let mut search = Search { held: self.held(session), full: Vec::new(), passed: 0, is_over: false };
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
@@ -127,6 +129,8 @@ impl Queue<'_> {
                     let slots = self.take_slots(session, pool, &self.limits_of_waiting(task)?)?;
                     if slots.is_none() {
                         // A task with another limit may start before it.
+                        search.is_over = search.full.is_empty()
+                            && !transaction.has_other_limits((session, pool), &task.queue)?;
                         search.full.push(task.queue.clone());
                         search.passed = 0;
                         continue;
@@ -175,10 +179,14 @@ impl Queue<'_> {
         search: &mut Search,
         picked: &mut Picked,
     ) -> Result<Option<Task>> {
+        if search.is_over {
+            return Ok(None);
+        }
         let now = self.base.clock.now();
         loop {
-            let waiting = transaction.waiting_in(queue, &search.full, search.passed, BATCH)?;
-            let last = waiting.len() < BATCH as usize;
+            let most = if search.passed == 0 { FEW } else { BATCH };
+            let waiting = transaction.waiting_in(queue, &search.full, search.passed, most)?;
+            let last = waiting.len() < most as usize;
             for mut task in waiting {
                 match self.decide(transaction, &task, search.held, now)? {
                     QueueDecision::Run => return Ok(Some(task)),
@@ -262,6 +270,8 @@ struct Search {
     full: Vec<Option<QueueLimits>>,
     /// How many tasks with other limits stay queued.
     passed: u32,
+    /// Whether no queued task has other limits.
+    is_over: bool,
 }
 
 enum QueueDecision {

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The size of the first block, which is part of the executable's zeroed data: most commands need no other.
 const FIRST_BLOCK: usize = 64 << 10;
 const BLOCK: usize = 256 << 10;
-/// Pieces up to this size have lists in steps of [`STEP`], larger ones in powers of two.
+/// Pieces up to this size have lists in steps of [`STEP`]. Above it, there are four sizes between each power of two and the next.
 const FINE: usize = 512;
 pub(super) const STEP: usize = 16;
 /// Larger pieces are mapped.
 const LARGEST: usize = 32 << 10;
 const FINE_SIZES: usize = FINE / STEP;
-const SIZES: usize = FINE_SIZES + (LARGEST / FINE).trailing_zeros() as usize;
+const SIZES: usize = FINE_SIZES + 4 * (LARGEST / FINE).trailing_zeros() as usize;
 
 /// The allocator. It works with threads, but is meant for programs that have few.
 pub struct Arena {
@@ -45,8 +45,11 @@ const fn size_class(size: usize) -> (usize, usize) {
         let steps = if size == 0 { 1 } else { size.div_ceil(STEP) };
         (steps - 1, steps * STEP)
     } else {
-        let size = size.next_power_of_two();
-        (FINE_SIZES + (size / FINE).trailing_zeros() as usize - 1, size)
+        let power = (size - 1).ilog2();
+        let (below, step) = (1 << power, 1 << (power - 2));
+        let steps = (size - below).div_ceil(step);
+        let class = FINE_SIZES + 4 * (power - FINE.trailing_zeros()) as usize + steps - 1;
+        (class, below + steps * step)
     }
 }
 

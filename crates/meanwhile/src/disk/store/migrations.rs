@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema. `user_version` counts the steps that a database has taken.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     // The newest event is never deleted, so its number is not reused. `phase`: 0 is queued, 1 holds a slot, 2 has
     // ended. Numbers of a session's tasks rise with `seq`, so the index on them also lists a session in order.
     "
@@ -202,6 +202,10 @@ const STEPS: [&str; 11] = [
     ALTER TABLE tasks ADD COLUMN schedule TEXT;
     ALTER TABLE tasks ADD COLUMN not_before INTEGER;
     CREATE INDEX tasks_due ON tasks (not_before) WHERE phase = 0 AND not_before IS NOT NULL;
+    ",
+    // Which kinds of tasks are queued, and with which limits, is known without reading them all.
+    "
+    CREATE INDEX tasks_limits ON tasks (session, kind = 'agent', ifnull(queue, '')) WHERE phase = 0;
     ",
 ];
 

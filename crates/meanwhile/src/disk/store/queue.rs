@@ -42,13 +42,17 @@ impl Store {
 
     /// Returns the earliest time after `after` before which a queued task does not start.
     pub(crate) fn next_due(&self, after: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let sql = format!("SELECT min(not_before) FROM tasks WHERE phase = {QUEUED} AND not_before > ?1");
+        let sql = format!(
+            "SELECT min(not_before) FROM tasks INDEXED BY tasks_due WHERE phase = {QUEUED} AND not_before > ?1"
+        );
         Ok(self.value::<Option<i64>>(&sql, [after.as_micros()])?.map(Timestamp::from_micros))
     }
 
     /// Returns whether a queued task waited for a time that has come.
     pub(crate) fn any_overdue(&self, now: Timestamp) -> Result<bool, StoreError> {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = {QUEUED} AND not_before <= ?1)");
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM tasks INDEXED BY tasks_due WHERE phase = {QUEUED} AND not_before <= ?1)"
+        );
         self.value(&sql, [now.as_micros()])
     }
 
@@ -76,6 +80,11 @@ impl Store {
     }
 }
 
+/// Returns the limits of a queued task as they are stored; an old task may have none.
+fn stored_limits(limits: &Option<QueueLimits>) -> Result<String, StoreError> {
+    limits.as_ref().map_or_else(|| Ok(String::new()), json)
+}
+
 impl Transaction<'_> {
     /// Returns a session's queued tasks in queue order, from an offset, except those with certain limits.
     pub(crate) fn waiting_in(
@@ -85,14 +94,38 @@ impl Transaction<'_> {
         skip: u32,
         most: u32,
     ) -> Result<Vec<Task>, StoreError> {
-        let rest = format!(
-            "WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?4 \
-             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) \
-             ORDER BY {QUEUE_ORDER} LIMIT ?2 OFFSET ?3"
+        let queued = format!(
+            "INDEXED BY tasks_waiting WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?4"
         );
-        let without: Result<Vec<_>, _> =
-            without.iter().map(|limits| limits.as_ref().map_or_else(|| Ok(String::new()), json)).collect();
-        self.tasks_that(&rest, params![session, most, skip, pool == Pool::Agents, json(&without?)?])
+        let some = format!("ORDER BY {QUEUE_ORDER} LIMIT ?2 OFFSET ?3");
+        let is_agent = pool == Pool::Agents;
+        if without.is_empty() {
+            return self.tasks_that(&format!("{queued} {some}"), params![session, most, skip, is_agent]);
+        }
+        let without: Result<Vec<_>, _> = without.iter().map(stored_limits).collect();
+        let others = "AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5))";
+        let values = params![session, most, skip, is_agent, json(&without?)?];
+        self.tasks_that(&format!("{queued} {others} {some}"), values)
+    }
+
+    /// Returns whether a queued task of a session and a pool has other limits than these. Unlike a search for it, this takes as long with many
+    /// queued tasks as with few.
+    pub(crate) fn has_other_limits(
+        &self,
+        (session, pool): (&str, Pool),
+        limits: &Option<QueueLimits>,
+    ) -> Result<bool, StoreError> {
+        let limits = stored_limits(limits)?;
+        for other in ["<", ">"] {
+            let sql = format!(
+                "SELECT EXISTS (SELECT 1 FROM tasks INDEXED BY tasks_limits \
+                 WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?2 AND ifnull(queue, '') {other} ?3)"
+            );
+            if self.value(&sql, params![session, pool == Pool::Agents, limits])? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the places of a session's queued tasks, in order.
@@ -137,15 +170,24 @@ impl Transaction<'_> {
     /// Returns whether a session has queued tasks for slots of this pool.
     pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
         let sql = format!(
-            "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?2)"
+            "SELECT EXISTS (SELECT 1 FROM tasks INDEXED BY tasks_limits \
+             WHERE phase = {QUEUED} AND session = ?1 AND (kind = 'agent') = ?2)"
         );
         self.value(&sql, params![session, pool == Pool::Agents])
     }
 
     /// Returns the sessions that have queued tasks.
     pub(crate) fn sessions_waiting(&self) -> Result<Vec<String>, StoreError> {
-        let sql = format!("SELECT DISTINCT session FROM tasks WHERE phase = {QUEUED}");
-        self.rows(&sql, [], |row| Ok(row.get(0)?))
+        let next = format!(
+            "SELECT min(session) FROM tasks INDEXED BY tasks_limits WHERE phase = {QUEUED} AND session > ?1"
+        );
+        let mut sessions: Vec<String> = Vec::new();
+        while let Some(session) =
+            self.value::<Option<String>>(&next, [sessions.last().map_or("", String::as_str)])?
+        {
+            sessions.push(session);
+        }
+        Ok(sessions)
     }
 
     /// Returns the live task of a session with this name.
