@@ -26,8 +26,12 @@ fn runs(home: &Home) -> u64 {
 
 /// Waits until a process has died at a step, or nothing is left to do. Only then other commands may start what is due.
 fn until_dead(home: &Home, name: &str, runs: usize) {
+    /// For a moment, a process that executes another program belongs to no home.
+    const LOOKS: usize = 20;
+    let mut empty = 0;
     wait_until(SOON, "a process died, or all runs have ended", || {
-        let is_over = home.tagged().is_empty() || ran(home) >= runs;
+        empty = if home.tagged().is_empty() { empty + 1 } else { 0 };
+        let is_over = empty >= LOOKS || ran(home) >= runs;
         (is_over || reached(home).iter().any(|reached| reached == name)).then_some(())
     });
 }
