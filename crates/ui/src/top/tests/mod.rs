@@ -2,10 +2,12 @@
 
 mod behaviour;
 mod bursts;
+mod logs;
 mod marks;
 mod properties;
 mod questions;
 mod screens;
+mod selection;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use meanwhile::engine::StreamChoice;
@@ -19,7 +21,7 @@ use mw_desk::rows::{Fact, TaskRow};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::effect::Effect;
+use super::effect::{Effect, Lookup};
 use super::event::Event;
 use super::state::State;
 use super::update::update;
@@ -229,4 +231,15 @@ pub(super) fn lanes() -> Vec<Lane> {
 
 pub(super) fn target(id: &str) -> LogTarget {
     LogTarget { id: id.to_owned(), run: 1, stream: StreamChoice::Both }
+}
+
+fn selected(desk: &Desk) -> Option<&str> {
+    desk.state.list.selected_id.as_deref()
+}
+
+fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Find(Lookup::List(query, range)) => Some((query, range.start)),
+        _ => None,
+    })
 }
