@@ -28,6 +28,7 @@ mod panics;
 mod programs;
 mod render;
 mod systemd;
+mod templates;
 
 pub use direct::mw;
 pub use entry::{engine, surfaces};

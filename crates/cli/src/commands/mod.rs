@@ -39,6 +39,7 @@ mod start;
 mod started;
 mod status;
 mod tail;
+mod template;
 mod tools;
 mod top;
 mod traces;
@@ -54,6 +55,8 @@ use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::help;
 use crate::programs;
+
+pub(crate) use start::Arguments as StartArguments;
 
 /// Lists the commands once: the variant, the word, the arguments, the executable that runs it, whether it needs valid
 /// settings, and the line of help.
@@ -168,6 +171,7 @@ commands! {
     Input "input" input::Arguments, engine, Settings, "Send input to a task";
     Attach "attach" attach::Arguments, engine, Nothing, "Connect the terminal to a task";
     Restart "restart" restart::Arguments, engine, Settings, "Run a task again";
+    Template "template" template::Arguments, engine, Settings, "Save starts under a name, and start them again";
     Queue "queue" queue::Arguments, engine, Settings, "Show what waits, in order, and change the order";
     Clear "clear" clear::Arguments, engine, Nothing, "Remove finished tasks and their files";
     Chat "chat" chat::Arguments, surfaces, Settings, "Chat with an agent while its tasks run in the background", arg(without_json());

@@ -38,6 +38,10 @@ fn bash_completes_names_of_tasks() {
     assert_eq!(offered("mw kill d"), ["dev-server"], "ended tasks are not offered");
     assert_eq!(offered("mw logs d"), ["dev-server", "done-build"]);
     assert_eq!(offered("mw wait --batch "), ["nightly"]);
+    let _ = home.mw(["template", "save", "dawn", "--", "true"]).exits(0);
+    assert_eq!(offered("mw template run d"), ["dawn"]);
+    assert_eq!(offered("mw template save d"), [""]);
+    assert_eq!(offered("mw template sh"), ["show"]);
     assert_eq!(offered("mw sta"), ["start", "status"]);
     assert_eq!(offered("mw list --status tim"), ["timed_out"]);
 }

@@ -92,6 +92,7 @@ mod spawn;
 mod start;
 mod surfaces;
 mod survivors;
+mod template;
 mod terminal;
 mod top;
 mod top_bursts;

@@ -42,6 +42,14 @@ enum PlaceAtOnce {
 }
 
 impl Starts<'_> {
+    /// Refuses a request that could never run, and changes nothing.
+    ///
+    /// # Errors
+    /// For bad requests, and programs that do not exist.
+    pub fn check(&self, request: &TaskRequest) -> Result<()> {
+        check(request, &self.base.settings.backends)
+    }
+
     /// Starts a task and returns at once.
     ///
     /// When this returns, the task is on disk and its first process has been executed, or it is queued. After an error
