@@ -131,6 +131,8 @@ settings! {
     "redact.patterns" => settings.redact.patterns, Patterns, Nothing,
         "patterns of further secrets to redact";
     // Notifications and hooks.
+    "hooks.before" => settings.hooks.before, Line, Nothing,
+        "command to run before each run of a task; unless it exits with 0, the run does not start";
     "hooks.start" => settings.hooks.start, Line, Nothing,
         "command to run when a task has started; it gets the event as JSON on standard input";
     "hooks.exit" => settings.hooks.exit, Line, Nothing,

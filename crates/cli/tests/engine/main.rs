@@ -33,6 +33,7 @@ mod gate_actions;
 mod gate_inside;
 mod handles;
 mod hang_up;
+mod hook_before;
 mod hooks;
 mod host_hooks;
 mod input_pty;
