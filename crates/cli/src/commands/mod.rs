@@ -201,7 +201,7 @@ commands! {
     AgentKeeper "agent-keeper" agent_keeper::Arguments, surfaces, Settings, "Keep an agent running for a follow-up (called by mw agent-driver)", hide(true);
     Started "started" started::Arguments, engine, Nothing, "Report a start whose supervisor did not answer (called by mw start)", hide(true);
     Settle "settle" settle::Arguments, engine, Settings, "Record the end of a task and start the next one (called by supervisors)", hide(true);
-    Reference "reference" reference::Arguments, engine, Nothing, "Print the reference of all commands and settings", hide(true);
+    Reference "reference" reference::Arguments, surfaces, Nothing, "Print the reference of all commands and settings, or write the manual pages", hide(true);
     FailPoints "fail-points" fail_points::Arguments, engine, Settings, "List the steps at which a debug build can be made to crash", hide(true);
 }
 
