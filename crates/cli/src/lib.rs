@@ -13,6 +13,7 @@ mod browser;
 mod commands;
 mod config;
 mod context;
+mod desktop;
 mod direct;
 mod doctor;
 mod entry;

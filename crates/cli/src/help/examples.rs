@@ -91,7 +91,7 @@ Examples:
   mw wait a b c --any
   mw wait web --until port=3000
   mw wait web --until 'match=listening on .*'
-  mw wait --batch nightly";
+  mw wait --batch nightly --notify";
 const KILL: &str = "\
 Examples:
   mw kill web                             end it and everything that it started

@@ -105,6 +105,7 @@ mod top_terminal;
 mod top_theme;
 mod traces;
 mod wait;
+mod wait_notify;
 mod wait_pending;
 mod waiting_for;
 mod watch_config;
