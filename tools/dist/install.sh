@@ -53,6 +53,8 @@ for program in "$place/${archive%.tar.gz}/bin"/*; do
     cp "$program" "$to/bin/.$name.new"
     mv "$to/bin/.$name.new" "$to/bin/$name"
 done
+mkdir -p "$to/share/man/man1"
+cp "$place/${archive%.tar.gz}/share/man/man1"/* "$to/share/man/man1/"
 echo "installed $("$to/bin/mw" --version) in $to/bin"
 case ":$PATH:" in
 *":$to/bin:"*) ;;

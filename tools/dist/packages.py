@@ -1,8 +1,8 @@
-"""Makes the packages of a release from one folder of executables: a tar archive, a Debian package, a Python wheel, an
+"""Makes the packages of a release from one folder of executables and one of manual pages: a tar archive, a Debian package, a Python wheel, an
 npm package, a list of contents (SBOM) and checksums. Only the standard library is used, and the same input gives the
 same bytes.
 
-    packages.py --programs DIR --out DIR --arch x86_64|aarch64 [--quick]
+    packages.py --programs DIR --man DIR --out DIR --arch x86_64|aarch64 [--quick]
 
 `--quick` compresses less, to try the packages themselves.
 """
@@ -49,13 +49,17 @@ def moment():
 class Release:
     """What goes into every package."""
 
-    def __init__(self, programs, out, arch, level):
-        self.programs, self.out, self.arch, self.level = programs, out, arch, level
+    def __init__(self, programs, man, out, arch, level):
+        self.programs, self.man, self.out, self.arch, self.level = programs, man, out, arch, level
         self.names = ARCHITECTURES[arch]
         self.version, self.moment = version(), moment()
 
     def program(self, name):
         return (self.programs / name).read_bytes()
+
+    def pages(self):
+        """The manual pages: (name, content)."""
+        return [(path.name, path.read_bytes()) for path in sorted(self.man.glob("*.1"))]
 
     def write(self, name, content):
         (self.out / name).write_bytes(content)
@@ -90,12 +94,18 @@ def archive(release):
     folder = f"meanwhile-{release.version}-{release.arch}-linux"
     files = [(f"{folder}/bin/{name}", release.program(name), 0o755) for name in PROGRAMS]
     files += [(f"{folder}/{name}", (ROOT / name).read_bytes(), 0o644) for name in DOCUMENTS]
+    files += [(f"{folder}/share/man/man1/{name}", content, 0o644) for name, content in release.pages()]
     release.write(f"{folder}.tar.gz", release.tar(files))
 
 
 def debian(release):
     files = [(f"./usr/bin/{name}", release.program(name), 0o755) for name in PROGRAMS]
     files += [(f"./usr/share/doc/meanwhile/{name}", (ROOT / name).read_bytes(), 0o644) for name in DOCUMENTS]
+    # Debian wants them compressed.
+    files += [
+        (f"./usr/share/man/man1/{name}.gz", gzip.compress(content, 9, mtime=0), 0o644)
+        for name, content in release.pages()
+    ]
     size = sum(len(content) for _, content, _ in files) // 1024
     control = (
         f"Package: meanwhile\nVersion: {release.version}\nArchitecture: {release.names['deb']}\n"
@@ -218,6 +228,7 @@ def checksums(release):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--programs", type=pathlib.Path, required=True)
+    arguments.add_argument("--man", type=pathlib.Path, required=True)
     arguments.add_argument("--out", type=pathlib.Path, required=True)
     arguments.add_argument("--arch", choices=ARCHITECTURES, required=True)
     arguments.add_argument("--quick", action="store_true")
@@ -225,7 +236,7 @@ def main():
     given.out.mkdir(parents=True, exist_ok=True)
     for old in given.out.iterdir():
         old.unlink()
-    release = Release(given.programs, given.out, given.arch, 1 if given.quick else 9)
+    release = Release(given.programs, given.man, given.out, given.arch, 1 if given.quick else 9)
     for make in (archive, debian, wheel, npm, contents, checksums):
         make(release)
 

@@ -5,6 +5,7 @@
 Each trial prints one line. One whose installer is missing is skipped, and the command then ends with status 3.
 """
 
+import gzip
 import json
 import os
 import pathlib
@@ -41,8 +42,16 @@ def package(pattern):
     return found[0]
 
 
+def check_page(path):
+    """A manual page names its command and shows an example."""
+    text = gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()
+    if "mw\\-start" not in text or "cargo build" not in text:
+        raise SystemExit(f"{path} is not the page of mw start:\n{text[:400]}")
+
+
 def tar(place):
     run(["sh", INSTALLER, OUT, "--to", place], env={**os.environ, "HOME": str(place)})
+    check_page(place / "share/man/man1/mw-start.1")
     return [place / "bin/mw"]
 
 
@@ -71,6 +80,7 @@ def debian(place):
     listed = run(["dpkg", f"--root={place}", "--listfiles", "meanwhile"])
     if "/usr/bin/mw-supervisor" not in listed.splitlines():
         raise SystemExit(f"dpkg lists other files:\n{listed}")
+    check_page(place / "usr/share/man/man1/mw-start.1.gz")
     return [place / "usr/bin/mw"]
 
 

@@ -1,6 +1,6 @@
 //! Makes the packages of a release and tries each of them in a clean place.
 //!
-//! `tools/dist/packages.py` makes them from one folder of executables: a tar archive, a Debian package, a Python wheel, an
+//! `tools/dist/packages.py` makes them from one folder of executables and one of manual pages: a tar archive, a Debian package, a Python wheel, an
 //! npm package, a list of the linked crates, and checksums. `tools/dist/trial.py` installs each of them and runs a first
 //! task there.
 
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::command::{finish, target};
 use crate::error::Failure;
-use crate::{clients, install};
+use crate::{clients, generate, install};
 
 const USAGE: &str = "usage: cargo xtask dist [--out DIR] [--arch x86_64|aarch64]
 
@@ -64,8 +64,11 @@ pub(crate) fn check(root: &Path) -> Result<bool, Failure> {
 }
 
 fn make(root: &Path, programs: &Path, out: &Path, arch: &str, options: &[&str]) -> Result<(), Failure> {
+    let manual = target(root).join("man");
+    generate::manual(root, &manual)?;
     let mut command = Command::new("python3");
     command.arg(root.join("tools/dist/packages.py")).arg("--programs").arg(programs);
+    command.arg("--man").arg(manual);
     command.arg("--out").arg(out).args(["--arch", arch]).args(options);
     finish(command, "packages.py")
 }

@@ -34,6 +34,16 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes the manual pages into a folder.
+pub(crate) fn manual(root: &Path, folder: &Path) -> Result<(), Failure> {
+    cargo(root, &["build", "--locked", "--package", "mw-cli", "--bins"])?;
+    if folder.exists() {
+        // A page of a command that no longer exists.
+        fs::remove_dir_all(folder).map_err(|source| Failure::File { path: folder.to_owned(), source })?;
+    }
+    printed(root, &["reference", "--man", &folder.to_string_lossy()]).map(|_| ())
+}
+
 fn pages(root: &Path) -> Result<[(&'static str, String); 3], Failure> {
     cargo(root, &["build", "--locked", "--package", "mw-cli", "--bins"])?;
     let configuration = fs::read_to_string(root.join(CONFIGURATION)).unwrap_or_default();

@@ -1,14 +1,14 @@
 //! The entry points of `mw-engine` and `mw-surfaces`: from arguments to an exit code.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches};
+use clap::{ArgMatches, Args, FromArgMatches};
 use meanwhile::error::ErrorCode;
 
-use crate::arguments::command_line::{command_last, command_words};
-use crate::commands::{self, Command};
+use crate::arguments::command_line::{NO_SHELL, command_last, command_words};
+use crate::commands::{self, Command, StartArguments};
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::help::{Refused, alternatives, candidates, canonical};
@@ -48,21 +48,58 @@ pub(crate) fn read_with_clap(words: &[OsString]) -> Result<(bool, Command), clap
     let words = &canonical(words)[..];
     let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
     let mut command = commands::only(root(), first);
-    let read = command.try_get_matches_from_mut(words)?;
-    let read = match read.subcommand().and_then(|(_, read)| command_last(words, read)) {
-        None => read,
-        Some(again) => {
-            let read = command.try_get_matches_from_mut(&again)?;
-            let command_words = read.subcommand().map(|(_, read)| command_words(read));
-            if command_words != Some(1) {
-                let text = "a script must be a single quoted argument, but more words follow it";
-                return Err(command.error(ErrorKind::TooManyValues, text));
-            }
-            read
-        }
-    };
+    let (read, _) = matched(&mut command, words)?;
     let parts =
         Options::from_arg_matches(&read).and_then(|options| Ok((options.json, Command::read(&read)?)));
+    parts.map_err(|error| error.format(&mut command))
+}
+
+/// Parses the arguments. Returns also the words with those of a command to start at the end.
+fn matched(
+    command: &mut clap::Command,
+    words: &[OsString],
+) -> Result<(ArgMatches, Vec<OsString>), clap::Error> {
+    let read = command.try_get_matches_from_mut(words)?;
+    let Some(again) = read.subcommand().and_then(|(_, read)| command_last(words, read)) else {
+        return Ok((read, words.to_vec()));
+    };
+    let read = command.try_get_matches_from_mut(&again)?;
+    let command_words = read.subcommand().map(|(_, read)| command_words(read));
+    if command_words != Some(1) {
+        let text = "a script must be a single quoted argument, but more words follow it";
+        return Err(command.error(ErrorKind::TooManyValues, text));
+    }
+    Ok((read, again))
+}
+
+/// The words of a start.
+pub(crate) struct StartWords {
+    pub(crate) json: bool,
+    pub(crate) start: StartArguments,
+    pub(crate) options: Vec<OsString>,
+    /// The command, with the `--` before it, if there is one.
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Parses the words of a start. If an option that has one value is repeated, the last one counts.
+pub(crate) fn read_start(words: &[OsString]) -> Result<StartWords, clap::Error> {
+    let start = OsStr::new("start");
+    let mut command = commands::only(root(), start).mut_subcommand("start", |it| it.args_override_self(true));
+    let (read, words) = matched(&mut command, words)?;
+    let count = read.subcommand().map_or(0, |(_, read)| command_words(read));
+    let (options, end) = words.split_at(words.len().saturating_sub(count));
+    let (options, dashes) = match options {
+        [options @ .., last] if last == "--" => (options, Some(last)),
+        options => (options, None),
+    };
+    let options = options.iter().skip(2).filter(|word| *word != NO_SHELL).cloned().collect();
+    let parts = Options::from_arg_matches(&read).and_then(|read_options| {
+        let Command::Start(start) = Command::read(&read)? else {
+            return Err(clap::Error::new(ErrorKind::InvalidSubcommand));
+        };
+        let command = dashes.into_iter().chain(end).cloned().collect();
+        Ok(StartWords { json: read_options.json, start, options, command })
+    });
     parts.map_err(|error| error.format(&mut command))
 }
 

@@ -13,6 +13,7 @@ mod browser;
 mod commands;
 mod config;
 mod context;
+mod desktop;
 mod direct;
 mod doctor;
 mod entry;
@@ -28,6 +29,7 @@ mod panics;
 mod programs;
 mod render;
 mod systemd;
+mod templates;
 
 pub use direct::mw;
 pub use entry::{engine, surfaces};

@@ -93,6 +93,8 @@ impl Default for RetentionSettings {
 /// Commands that run on events of tasks, such as their end.
 #[derive(Clone, Debug)]
 pub struct HookSettings {
+    /// Before each run of a task; unless it exits with 0, the run does not start.
+    pub before: Option<String>,
     /// When a task has started.
     pub start: Option<String>,
     /// When a run has ended.
@@ -114,6 +116,7 @@ pub struct HookSettings {
 impl Default for HookSettings {
     fn default() -> Self {
         Self {
+            before: None,
             start: None,
             exit: None,
             stall: None,
@@ -127,7 +130,7 @@ impl Default for HookSettings {
 }
 
 impl HookSettings {
-    /// Returns whether any hook is set.
+    /// Returns whether any hook on an event is set.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.start.is_some()

@@ -8,6 +8,9 @@ use clap::ArgMatches;
 /// The id of the argument that holds the words of the command.
 pub(super) const COMMAND_WORDS: &str = "command";
 
+/// The option that says what `--` said.
+pub(crate) const NO_SHELL: &str = "--no-shell";
+
 /// Returns the number of words of the command to start.
 pub(crate) fn command_words(matches: &ArgMatches) -> usize {
     matches.try_get_many::<OsString>(COMMAND_WORDS).ok().flatten().map_or(0, |words| words.len())
@@ -26,7 +29,7 @@ pub(crate) fn command_last(all: &[OsString], matches: &ArgMatches) -> Option<Vec
     let is_script = first.as_bytes().iter().any(u8::is_ascii_whitespace);
     match options {
         [] if is_escaped && !matches.get_flag("no_shell") => {
-            let no_shell = OsString::from("--no-shell");
+            let no_shell = OsString::from(NO_SHELL);
             Some(earlier.iter().chain([&no_shell, last, *first]).cloned().collect())
         }
         [_, ..] if is_script && !is_escaped => {

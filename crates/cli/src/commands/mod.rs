@@ -39,6 +39,7 @@ mod start;
 mod started;
 mod status;
 mod tail;
+mod template;
 mod tools;
 mod top;
 mod traces;
@@ -54,6 +55,8 @@ use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::help;
 use crate::programs;
+
+pub(crate) use start::Arguments as StartArguments;
 
 /// Lists the commands once: the variant, the word, the arguments, the executable that runs it, whether it needs valid
 /// settings, and the line of help.
@@ -168,6 +171,7 @@ commands! {
     Input "input" input::Arguments, engine, Settings, "Send input to a task";
     Attach "attach" attach::Arguments, engine, Nothing, "Connect the terminal to a task";
     Restart "restart" restart::Arguments, engine, Settings, "Run a task again";
+    Template "template" template::Arguments, engine, Settings, "Save starts under a name, and start them again";
     Queue "queue" queue::Arguments, engine, Settings, "Show what waits, in order, and change the order";
     Clear "clear" clear::Arguments, engine, Nothing, "Remove finished tasks and their files";
     Chat "chat" chat::Arguments, surfaces, Settings, "Chat with an agent while its tasks run in the background", arg(without_json());
@@ -197,7 +201,7 @@ commands! {
     AgentKeeper "agent-keeper" agent_keeper::Arguments, surfaces, Settings, "Keep an agent running for a follow-up (called by mw agent-driver)", hide(true);
     Started "started" started::Arguments, engine, Nothing, "Report a start whose supervisor did not answer (called by mw start)", hide(true);
     Settle "settle" settle::Arguments, engine, Settings, "Record the end of a task and start the next one (called by supervisors)", hide(true);
-    Reference "reference" reference::Arguments, engine, Nothing, "Print the reference of all commands and settings", hide(true);
+    Reference "reference" reference::Arguments, surfaces, Nothing, "Print the reference of all commands and settings, or write the manual pages", hide(true);
     FailPoints "fail-points" fail_points::Arguments, engine, Settings, "List the steps at which a debug build can be made to crash", hide(true);
 }
 

@@ -72,6 +72,12 @@ impl Arguments {
         if self.schedule == ScheduleArguments::default() { self.task.as_call() } else { None }
     }
 
+    /// Refuses what could not be started now.
+    pub(crate) fn check(self, context: &Context) -> Result<(), CommandError> {
+        let schedule = self.schedule.schedule(SystemClock.now())?;
+        self.task.check(context, &context.runtime()?, schedule)
+    }
+
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         let schedule = self.schedule.schedule(SystemClock.now())?;

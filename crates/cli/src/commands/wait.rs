@@ -8,6 +8,7 @@ use clap::Args;
 use meanwhile::Task;
 use meanwhile::engine::model::{Status, parse_duration_ms};
 use meanwhile::engine::{Condition, WaitReply, WaitRequest};
+use mw_desk::rows::state_words;
 use mw_tools::task_calls::TaskCall;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::arguments::quick::{CommonForm, QuickArguments, Words};
 use crate::context::{Context, Latest};
 use crate::error::{CommandError, CommandResult, answer};
 use crate::foreground::terminal::ProgressLine;
-use crate::{direct, exit_code, render};
+use crate::{desktop, direct, exit_code, render};
 
 #[derive(Args)]
 #[cfg_attr(test, derive(Debug, PartialEq))]
@@ -34,6 +35,9 @@ pub(crate) struct Arguments {
     /// Wait for all tasks of this batch
     #[arg(long)]
     batch: Option<String>,
+    /// Show a notification on the desktop, or through the terminal, when the wait is over
+    #[arg(long)]
+    notify: bool,
 }
 
 fn parse_condition(text: &str) -> Result<Condition, CommandError> {
@@ -62,7 +66,10 @@ impl Arguments {
         let until = arguments.text("until")?.unwrap_or_else(|| "exit".to_owned());
         let timeout = arguments.value("timeout", |text| parse_duration_ms(text).ok())?;
         let any = arguments.flag("any");
-        Some((arguments.json(), Self { ids: arguments.texts()?, any, until, timeout, batch: None }))
+        Some((
+            arguments.json(),
+            Self { ids: arguments.texts()?, any, until, timeout, batch: None, notify: false },
+        ))
     }
 
     /// Waits for the end of one running task without the engine; `None` if the engine must wait.
@@ -93,7 +100,7 @@ impl Arguments {
             Some(("port", port)) => (None, Some(port.parse::<u16>().ok()?)),
             _ => return None,
         };
-        if self.ids.is_empty() && self.batch.is_none() {
+        if (self.ids.is_empty() && self.batch.is_none()) || self.notify {
             return None;
         }
         Some(TaskCall::new(
@@ -136,6 +143,11 @@ impl Arguments {
         progress.clear();
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
+        let notify_after = Duration::from_millis(context.config.notify_after_ms);
+        let was_long = !notify_after.is_zero() && begun.elapsed() >= notify_after && desktop::has_person();
+        if self.notify || was_long {
+            desktop::notify(&self.news(&reply, &request.condition));
+        }
         self.conclude(&reply, &request.condition, context.json)
     }
 
@@ -150,6 +162,22 @@ impl Arguments {
             render::failure(&message, hint);
         }
         answer(printed.map_err(CommandError::from), self.code(reply, condition))
+    }
+
+    /// Returns what a notification says.
+    fn news(&self, reply: &WaitReply, condition: &Condition) -> String {
+        if let Some((message, _)) = self.reason(reply, condition) {
+            return message;
+        }
+        match (&reply.tasks[..], condition) {
+            ([task], Condition::Exit) => format!("{}: {}", task.short_name(), state_words(task)),
+            (tasks, Condition::Exit) => summary(tasks),
+            (tasks, _) => {
+                let met = tasks.iter().filter(|task| reply.met.contains(&task.id));
+                let names: Vec<_> = met.map(Task::short_name).collect();
+                format!("{}: {}", names.join(", "), self.until)
+            }
+        }
     }
 
     /// Returns whether the condition holds for enough tasks.

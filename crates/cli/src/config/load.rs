@@ -35,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) agent: BuiltinAgentSettings,
     /// `keep` or `kill`: what happens to a session when its MCP client exits.
     pub(crate) session_end: SessionEnd,
+    /// After which wait in a terminal a notification is shown; 0 = none.
+    pub(crate) notify_after_ms: u64,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     /// What the user's own tasks may change.
@@ -179,6 +181,7 @@ impl Config {
                 max_calls: 500,
                 silence_ms: 180_000,
             },
+            notify_after_ms: 0,
             kill_tasks: true,
             confine_user: "none".to_owned(),
             confine_models: true,

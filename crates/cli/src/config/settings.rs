@@ -118,6 +118,8 @@ settings! {
         "whether commands of models are confined to what was judged or approved; see docs/security.md";
     "wait.fallback_ms" => settings.wait_fallback, Milliseconds(10..=60_000), Nothing,
         "how often a waiter checks again if no wake-up arrives";
+    "wait.notify_after" => notify_after_ms, Duration(DAY_MS), Nothing,
+        "mw wait in a terminal shows a notification if it has lasted this long; 0 = only with --notify";
     "retention.max_age" => settings.retention.max_age, Duration(3650 * DAY_MS), Nothing,
         "how long finished tasks are kept; 0 = forever";
     "retention.max_tasks" => settings.retention.max_tasks, Count(0..=1_000_000_000), Nothing,
@@ -131,6 +133,8 @@ settings! {
     "redact.patterns" => settings.redact.patterns, Patterns, Nothing,
         "patterns of further secrets to redact";
     // Notifications and hooks.
+    "hooks.before" => settings.hooks.before, Line, Nothing,
+        "command to run before each run of a task; unless it exits with 0, the run does not start";
     "hooks.start" => settings.hooks.start, Line, Nothing,
         "command to run when a task has started; it gets the event as JSON on standard input";
     "hooks.exit" => settings.hooks.exit, Line, Nothing,

@@ -14,6 +14,7 @@ use super::Check;
 /// Checks each hook that is set.
 pub(super) fn checks(hooks: &HookSettings, home: &Path) -> Vec<Check> {
     let own = [
+        ("hooks.before", hooks.before.as_deref()),
         ("hooks.start", hooks.start.as_deref()),
         ("hooks.exit", hooks.exit.as_deref()),
         ("hooks.stall", hooks.stall.as_deref()),

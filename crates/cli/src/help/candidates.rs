@@ -14,6 +14,7 @@ use mw_desk::rows::state_words;
 
 use super::other_names;
 use crate::config::Config;
+use crate::templates::Templates;
 
 /// The variable by which the script of a shell asks for candidates.
 const ASKED_BY: &str = "COMPLETE";
@@ -50,7 +51,14 @@ fn command() -> Command {
     root.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let others: Vec<_> = other_names(&name).collect();
-        command.visible_aliases(others).mut_args(|arg| offering(&name, arg))
+        let command = command.visible_aliases(others).mut_args(|arg| offering(&name, arg));
+        if name != "template" {
+            return command;
+        }
+        command.mut_subcommands(|command| {
+            let is_new = command.get_name() == "save";
+            command.mut_args(|arg| if is_new { arg } else { offering("template", arg) })
+        })
     })
 }
 
@@ -61,6 +69,7 @@ fn offering(command: &str, arg: Arg) -> Arg {
         (_, "id" | "ids" | "after" | "task") => arg.add(ArgValueCandidates::new(move || tasks(is_live))),
         (_, "batch") => arg.add(ArgValueCandidates::new(|| distinct(|task| task.batch_id.clone()))),
         (_, "session") => arg.add(ArgValueCandidates::new(|| distinct(|task| Some(task.session.clone())))),
+        ("template", "template") => arg.add(ArgValueCandidates::new(templates)),
         ("list", "status") => arg.add(ArgValueCandidates::new(statuses)),
         _ => arg,
     }
@@ -100,6 +109,11 @@ fn distinct(of: impl Fn(&Task) -> Option<String>) -> Vec<CompletionCandidate> {
     values.sort_unstable();
     values.dedup();
     values.into_iter().map(CompletionCandidate::new).collect()
+}
+
+fn templates() -> Vec<CompletionCandidate> {
+    let names = Config::load_tolerantly().and_then(|config| Templates::of(&config)?.names());
+    names.unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
 }
 
 fn statuses() -> Vec<CompletionCandidate> {

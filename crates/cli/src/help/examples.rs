@@ -16,6 +16,7 @@ pub(crate) fn examples(command: &str) -> &'static str {
         "input" => INPUT,
         "attach" => ATTACH,
         "restart" => RESTART,
+        "template" => TEMPLATE,
         "queue" => QUEUE,
         "clear" => CLEAR,
         "chat" => CHAT,
@@ -90,7 +91,7 @@ Examples:
   mw wait a b c --any
   mw wait web --until port=3000
   mw wait web --until 'match=listening on .*'
-  mw wait --batch nightly";
+  mw wait --batch nightly --notify";
 const KILL: &str = "\
 Examples:
   mw kill web                             end it and everything that it started
@@ -117,6 +118,12 @@ Examples:
 const RESTART: &str = "\
 Examples:
   mw restart web";
+const TEMPLATE: &str = "\
+Examples:
+  mw template save nightly -- --timeout 2h --batch nightly 'make test && make report'
+  mw template run nightly
+  mw template run nightly --at 22:00      with another option of mw start
+  mw template list";
 const QUEUE: &str = "\
 Examples:
   mw queue                                what waits, in order, and why

@@ -38,8 +38,28 @@ fn bash_completes_names_of_tasks() {
     assert_eq!(offered("mw kill d"), ["dev-server"], "ended tasks are not offered");
     assert_eq!(offered("mw logs d"), ["dev-server", "done-build"]);
     assert_eq!(offered("mw wait --batch "), ["nightly"]);
+    let _ = home.mw(["template", "save", "dawn", "--", "true"]).exits(0);
+    assert_eq!(offered("mw template run d"), ["dawn"]);
+    assert_eq!(offered("mw template save d"), [""]);
+    assert_eq!(offered("mw template sh"), ["show"]);
     assert_eq!(offered("mw sta"), ["start", "status"]);
     assert_eq!(offered("mw list --status tim"), ["timed_out"]);
+    for (line, option) in [
+        ("mw start --del", "--delay"),
+        ("mw start --at", "--at"),
+        ("mw start --retr", "--retries"),
+        ("mw start --ev", "--every"),
+        ("mw start --cr", "--cron"),
+        ("mw start --notify-e", "--notify-each"),
+        ("mw start --restart on", "on-failure"),
+        ("mw start --restart al", "always"),
+        ("mw start --network lo", "loopback"),
+        ("mw template save x --rep", "--replace"),
+        ("mw wait --not", "--notify"),
+        ("mw clear --every", "--everything"),
+    ] {
+        assert!(offered(line).iter().any(|offer| offer == option), "{line}: {:?}", offered(line));
+    }
 }
 
 #[test]

@@ -74,6 +74,31 @@ const NO_SETTINGS: [&str; 11] = [
 ];
 
 #[test]
+fn every_command_has_a_manual_page() {
+    let home = crate::home();
+    let folder = home.work().join("man");
+    home.mw(["reference", "--man", folder.to_str().unwrap()]).ok();
+    let reference = page("docs/reference.md");
+    let commands = reference.lines().filter_map(|line| line.strip_prefix("### mw "));
+    for name in commands.clone().map(|name| format!("mw-{name}")).chain(["mw-template-save".to_owned()]) {
+        let text = fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
+        assert!(text.contains(&format!("\n.TH {name} 1 ")), "{text}");
+        let is_whole = name == "mw-template-save" || text.contains("\n.SH EXAMPLES\n");
+        assert!(is_whole && text.contains("\n.SH OPTIONS\n") && text.contains("\n.SH SEE ALSO\n"), "{text}");
+        // The formatter drops a line that begins like a request but is none.
+        let requests = text.lines().filter(|line| line.starts_with(['.', '\'']));
+        let known = ["ie", "el", "TH", "SH", "TP", "PP", "RS", "RE", "IP", "br", "nf", "fi", "sp"];
+        for line in requests {
+            let request = line[1..].split_whitespace().next().unwrap_or_default();
+            assert!(known.contains(&request), "{name}: {line}");
+        }
+    }
+    assert!(commands.count() > 30);
+    let all = fs::read_to_string(folder.join("mw.1")).unwrap();
+    assert!(all.contains("mw\\-template") && !all.contains("settle"), "{all}");
+}
+
+#[test]
 fn every_setting_that_a_page_names_exists() {
     let answer = crate::home().mw(["config", "--json"]).exits(0).json();
     let settings: BTreeSet<&str> = answer["settings"]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting. Each has a test whose name contains that of the setting and `takes_effect`.
-const SETTINGS: [&str; 64] = [
+const SETTINGS: [&str; 66] = [
     "profile",
     "mode",
     "theme",
@@ -36,12 +36,14 @@ const SETTINGS: [&str; 64] = [
     "limits.cpus",
     "limits.pids",
     "wait.fallback_ms",
+    "wait.notify_after",
     "retention.max_age",
     "retention.max_tasks",
     "retention.max_disk",
     "retention.automatic",
     "redact.enabled",
     "redact.patterns",
+    "hooks.before",
     "hooks.start",
     "hooks.exit",
     "hooks.stall",

@@ -114,6 +114,8 @@ pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
 mod tests {
     use std::path::PathBuf;
 
+    use mw_model::{Due, RestartWhen, Timestamp};
+
     use super::*;
 
     fn var(name: &str, value: &str) -> EnvVar {
@@ -129,7 +131,7 @@ mod tests {
     fn every_bound_field_and_variable_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
         let original = digest_of_request(&request());
-        let edits: [Edit; 14] = [
+        let edits: [Edit; 16] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
             |it| it.env[0].value = "3".into(),
@@ -138,6 +140,11 @@ mod tests {
             |it| it.umask = 0,
             |it| it.grant = Some(TaskGrant::default()),
             |it| it.io = Io::Stdin,
+            |it| it.schedule.restart = Some(RestartPolicy { when: RestartWhen::Always, retries: None }),
+            |it| {
+                let due = Due::Every { every_ms: 1000 };
+                it.schedule.repeat = Some(Repeat { due, notify_each: false });
+            },
             |it| it.lifetime = Lifetime::Detached,
             |it| it.env.push(var("OLDPWD", "/tmp")),
             |it| it.env.push(var("_", "/tmp")),
@@ -156,6 +163,7 @@ mod tests {
     fn order_reserved_variables_and_description_do_not_change_the_digest() {
         let mut same = request();
         same.env.reverse();
+        same.schedule.not_before = Some(Timestamp::default());
         same.env.push(var("MEANWHILE_TASK_ID", "bash-00000000"));
         same.env.push(var("TRACEPARENT", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
         same.description = Some("for people".to_owned());

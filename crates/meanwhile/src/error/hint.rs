@@ -106,6 +106,7 @@ impl Denial {
             Self::ChangedSince => "start it again",
             Self::OtherCommand { .. } => "end it first, or choose another name",
             Self::Closed { .. } => "check the history of approval requests",
+            Self::ByHook { .. } => "do what the hook asks for, or change the setting hooks.before",
             Self::InsideTask { .. } => "answer in a terminal outside the task; this attempt was recorded",
         }
     }

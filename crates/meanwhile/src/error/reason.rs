@@ -98,6 +98,12 @@ pub enum Denial {
         /// What it is.
         why: String,
     },
+    /// The user's hook before a task has refused it.
+    #[error("not started: the hook before tasks has refused it: {why}")]
+    ByHook {
+        /// The first line that it wrote to standard error, or how it failed.
+        why: String,
+    },
     /// An approval request was answered by a program that runs inside a task.
     #[error("{id} cannot be answered from inside task {task}")]
     InsideTask {

@@ -3,22 +3,15 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
-use mw_model::DEFAULT_SHELL;
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
 use super::Hooks;
 use super::events::UserHookCall;
 use crate::disk::names::{HOOKS_LOG_FILE, OLD_HOOKS_LOG_FILE};
-use crate::disk::platform;
+use crate::launch::before::{HOOK_VARIABLE, SUMMARY_VARIABLE};
+use crate::launch::user_command::UserCommand;
 use crate::settings::HookSettings;
-use crate::variables::HOOK_RUN_VARIABLE;
 
 /// The log of hooks is restarted beyond this size.
 const LONGEST_LOG: u64 = 1 << 20;
@@ -43,25 +36,17 @@ impl Hooks<'_> {
 
     fn run_hook(&self, command: &str, call: &UserHookCall) -> io::Result<()> {
         let hooks: &HookSettings = &self.base.settings.hooks;
-        let number = u64::from_le_bytes(platform::random_bytes()?);
-        let mark = format!("{number:016x}");
-        let mut child = Command::new(DEFAULT_SHELL)
-            .args(["-c", command])
-            .env("MEANWHILE_HOOK", call.hook.word())
-            .env(HOOK_RUN_VARIABLE, &mark)
-            .env("MEANWHILE_SUMMARY", &call.summary)
-            .env("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default())
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            let payload = format!("{}\n", call.payload);
-            // A hook that does not read its input is not a failure, and must not block this process.
-            thread::spawn(move || stdin.write_all(payload.as_bytes()));
-        }
-        let status = wait_at_most(child, &mark, hooks.timeout)?;
+        let hook = UserCommand {
+            script: command,
+            variables: &[
+                (HOOK_VARIABLE, call.hook.word()),
+                (SUMMARY_VARIABLE, &call.summary),
+                ("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default()),
+            ],
+            input: format!("{}\n", call.payload),
+            timeout: hooks.timeout,
+        };
+        let status = hook.run()?;
         match status.code() {
             Some(0) => Ok(()),
             Some(126) => Err(io::Error::other(format!("cannot execute it ({status})"))),
@@ -79,21 +64,4 @@ impl Hooks<'_> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
-}
-
-/// Waits for a hook. On timeout, kills it and all processes it started, whatever their process group.
-fn wait_at_most(mut child: Child, mark: &str, longest: Duration) -> io::Result<ExitStatus> {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let (sender, ended) = mpsc::channel();
-    let waiting = thread::spawn(move || sender.send(child.wait()));
-    let outcome = ended.recv_timeout(longest).unwrap_or_else(|_| {
-        if let Some(group) = group {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        platform::kill_marked(&format!("{HOOK_RUN_VARIABLE}={mark}"));
-        Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {longest:?}")))
-    });
-    // The hook is dead by now.
-    let _ = waiting.join();
-    outcome
 }

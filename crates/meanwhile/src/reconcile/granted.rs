@@ -1,10 +1,15 @@
 //! Launches tasks that were given their slots.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use mw_model::{Cause, TaskId, TaskSpec, TaskState};
 
 use crate::approval::digest_of_spec;
 use crate::disk::log_names;
 use crate::error::{Denial, Error, Result};
+use crate::launch::before::UpcomingRun;
 use crate::queue::next::Granted;
 use crate::reconcile::Reconciler;
 use crate::task::Task;
@@ -40,7 +45,8 @@ impl Reconciler<'_> {
             Ok(spec) => {
                 // A task that was cancelled before it ran no longer has a second name for its log.
                 log_names::link_name(&self.base.home, &task);
-                self.base.launch(task.clone(), &spec, None, slots)
+                self.pass_before(&task, &spec)
+                    .and_then(|()| self.base.launch(task.clone(), &spec, None, slots))
             }
             Err(error) => Err(error),
         };
@@ -53,6 +59,18 @@ impl Reconciler<'_> {
                 Err(error)
             }
         }
+    }
+
+    fn pass_before(&self, task: &Task, spec: &TaskSpec) -> Result<()> {
+        self.base.pass_before(&UpcomingRun {
+            id: &task.id,
+            run: task.state.run(),
+            name: task.name.as_deref(),
+            session: &task.session,
+            command: &|| spec.to_line(),
+            cwd: Path::new(OsStr::from_bytes(spec.cwd.as_bytes())),
+            env: &spec.env,
+        })
     }
 
     fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {

@@ -66,12 +66,16 @@ impl Directories {
         }
     }
 
+    fn has_hooks(&self) -> bool {
+        self.settings.hooks.any() || self.settings.hooks.before.is_some()
+    }
+
     fn prepare(&self, request: &TaskRequest) -> Result<Option<(Slots, Numbers)>> {
         let is_plain = request.name.is_none()
             && request.after.is_empty()
             && request.ready.is_none()
             && request.schedule.is_none();
-        if !is_plain || !matches!(request.approval, Approval::User) || self.settings.hooks.any() {
+        if !is_plain || !matches!(request.approval, Approval::User) || self.has_hooks() {
             return Ok(None);
         }
         check_command(request, &self.settings.backends)?;

@@ -10,6 +10,7 @@ use crate::disk::slots::{Pool, Slots};
 use crate::disk::task_dir::StartHold;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::launch::before::UpcomingRun;
 use crate::launch::message;
 use crate::queue::Queue;
 use crate::queue::next::Picked;
@@ -42,6 +43,14 @@ enum PlaceAtOnce {
 }
 
 impl Starts<'_> {
+    /// Refuses a request that could never run, and changes nothing.
+    ///
+    /// # Errors
+    /// For bad requests, and programs that do not exist.
+    pub fn check(&self, request: &TaskRequest) -> Result<()> {
+        check(request, &self.base.settings.backends)
+    }
+
     /// Starts a task and returns at once.
     ///
     /// When this returns, the task is on disk and its first process has been executed, or it is queued. After an error
@@ -138,6 +147,19 @@ impl Starts<'_> {
         hold: StartHold,
         slots: Slots,
     ) -> Result<Task> {
+        // Before anything is written down: if this process is killed meanwhile, there is no task.
+        self.base.pass_before(&UpcomingRun {
+            id: &new.id,
+            run: 1,
+            name: request.name.as_deref(),
+            session: &request.session,
+            command: &|| {
+                let prompt = request.agent.as_ref().map(|agent| agent.prompt.clone());
+                prompt.unwrap_or_else(|| request.command.to_line())
+            },
+            cwd: &request.cwd,
+            env: &request.env,
+        })?;
         // The supervisor prepares while the task is written to disk.
         let supervisor = SupervisorLink::start(&self.base.settings.executables)?;
         let numbers = self.base.take_numbers(request, &self.base.database)?;

@@ -32,6 +32,12 @@ pub(crate) fn short_path(directory: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
+/// Returns a file without a name, in memory. It does not outlive its descriptors.
+pub(crate) fn anonymous_file() -> io::Result<File> {
+    let file = rustix::fs::memfd_create("meanwhile", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(file.into())
+}
+
 /// Returns random bytes, fit for secrets.
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];

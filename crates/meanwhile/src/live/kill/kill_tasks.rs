@@ -162,12 +162,18 @@ impl Live<'_> {
             TaskState::Ended { .. } if task.survivors == 0 => {
                 self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt)))
             }
-            _ if since.elapsed() > START_TIMEOUT => {
+            _ if since.elapsed() > self.longest_start() => {
                 let message = "its supervisor does not answer".to_owned();
                 Err(Error::Unresponsive { id: id.clone(), message })
             }
             _ => Ok(Stage::Unasked { since }),
         }
+    }
+
+    /// Returns how long a start may take, with the user's hook before it.
+    fn longest_start(&self) -> Duration {
+        let hooks = &self.base.settings.hooks;
+        START_TIMEOUT + hooks.before.as_ref().map_or(Duration::ZERO, |_| hooks.timeout)
     }
 
     fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Connection> {
