@@ -344,3 +344,20 @@ fn a_start_is_not_lost_when_the_clock_is_set_forward() {
     assert_eq!(task["status"], "completed", "{task}");
     assert_eq!(times_run(&home), 1);
 }
+
+#[test]
+fn a_process_that_looked_before_the_start_does_not_forget_the_children_that_are_left() {
+    let home = home();
+    let script = "setsid sleep 600 & echo $! > child";
+    let start = stopped_at(&home, "start-committed", &["start", "--json", "--name", "n", script]);
+    let look = stopped_at(&home, "task-looked-at", &["list"]);
+    let started = go_on(start).json();
+    let id = started["id"].as_str().unwrap();
+    home.ended(id);
+    let child = fs::read_to_string(home.work().join("child")).unwrap().trim().parse().unwrap();
+    let _ = go_on(look).exits(0);
+    // The child has no supervisor then; the next command sends one.
+    home.kill_supervisors(id);
+    let _ = home.mw(["kill", id]).ok();
+    home.until_dead(child);
+}
