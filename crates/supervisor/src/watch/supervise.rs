@@ -101,7 +101,9 @@ impl Supervisor {
         };
         let now = clock::monotonic_ms();
         if run.board.started_ms.get() == 0 {
-            let ago = clock::wall().ms_since(begun.started_at);
+            // The time of day may have been set since.
+            let ago = clock::ms_since_start(&begun.process, &run.boot_id)
+                .unwrap_or_else(|| clock::wall().ms_since(begun.started_at));
             run.board.started_ms.set(now.saturating_sub(ago));
         }
         let limits = &run.message.limits;
