@@ -361,3 +361,13 @@ fn a_process_that_looked_before_the_start_does_not_forget_the_children_that_are_
     let _ = home.mw(["kill", id]).ok();
     home.until_dead(child);
 }
+
+#[test]
+fn a_command_whose_process_had_not_noted_its_pid_when_the_supervisor_died_is_not_refused() {
+    let home = home();
+    let script = "echo ran >> ran; exit 3";
+    let started =
+        home.command(["start", "--json", script]).env(FAIL_AT, "command-forked").run().exits(0).json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!((&task["exit_code"], times_run(&home)), (&3.into(), 1), "{task}");
+}
