@@ -97,7 +97,9 @@ impl Supervisor {
     pub(crate) fn new(run: Run, begun: Begun) -> Self {
         let tree = match begun.leader {
             Leader::Foreign { .. } => Tree::of_orphan(run.message.task.as_str(), &begun.process),
-            Leader::Child(_) | Leader::Away { .. } | Leader::Ended => Tree::of_child(),
+            Leader::Child(_) | Leader::Away { .. } | Leader::Ended => {
+                Tree::of_child(run.message.task.as_str(), &begun.process)
+            }
         };
         let now = clock::monotonic_ms();
         if run.board.started_ms.get() == 0 {
