@@ -63,7 +63,8 @@ impl Log {
             if let Some((count, marker)) = found.last().and_then(|last| unfinished(last, size)) {
                 found.pop();
                 log.rewind_to(marker)?;
-                log.cut_index(log.index_len - IndexEntry::LEN as u64)?;
+                // The entry stays until the next one replaces it: it may be the only count on disk.
+                log.index_len -= IndexEntry::LEN as u64;
                 board.pending_drop.set(board.pending_drop.get().max(count));
             }
             log.end = found.last().map_or(0, |last| last.logical + last.len);

@@ -276,6 +276,21 @@ fn output_is_called_lost_if_the_only_count_of_dropped_bytes_is_gone() {
 }
 
 #[test]
+fn a_noted_drop_is_still_counted_after_several_successors() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    writer.drop_some(500);
+    for _ in 0..3 {
+        let adopted = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+        assert_eq!((adopted.end(), adopted.dropped()), (507, 500));
+    }
+    writer.log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    assert_log_matches(dir.path(), &writer.written, 500);
+}
+
+#[test]
 fn output_is_not_called_lost_once_the_dropped_bytes_are_on_disk() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, None);
