@@ -102,8 +102,8 @@ run prints the violations and the command that repeats the round.";
 
 const CHECKED: &str = "\
 `lost` is accepted only if two supervisor processes of the task were hit. Output may be missing only if it was counted, or if it is
-marked as incomplete after both were killed. A notification may be received again only if its receiver was killed before it
-acknowledged it. A number of running tasks is counted from the first and the last line of the witnesses.";
+marked as incomplete after both were killed. A notification may be received again only if its receiver was killed before its
+acknowledgment was on disk. A number of running tasks is counted from the first and the last line of the witnesses.";
 
 const FAULTS: &str = "\
 Tasks on a back-end (through a stand-in for `ssh`) are not part of the mixes with a full disk or few resources, and the database is not
