@@ -55,6 +55,10 @@ pub(super) struct Actions {
     pub(super) receipts: Vec<Receipt>,
     /// Signals that killed a supervisor or guardian, by the id of its task.
     pub(super) supervisor_kills: BTreeMap<String, u64>,
+    /// The tasks of guardians that had not entered the directory of their task when they were seen.
+    pub(super) tasks_of_guardians: BTreeMap<u32, String>,
+    /// Supervisors whose guardian was killed before either had entered the directory of the task.
+    pub(super) without_guardian: BTreeSet<u32>,
     /// Processes that were hit by SIGKILL. Between a look and a signal a supervisor's child may become a task.
     pub(super) killed: BTreeSet<u32>,
     /// How often the database was changed behind the product's back.
