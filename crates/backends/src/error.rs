@@ -26,7 +26,7 @@ pub(crate) enum PlaceError {
 
 impl PlaceError {
     /// No thread can be started now, such as under `ulimit -u`.
-    pub(crate) fn no_thread(error: io::Error) -> Self {
+    pub(crate) fn no_thread(error: &io::Error) -> Self {
         Self::Unreachable(format!("cannot start a thread: {error}"))
     }
 

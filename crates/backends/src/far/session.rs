@@ -216,5 +216,5 @@ fn read_in_thread(
             }
         }
     };
-    thread::Builder::new().spawn(read).map(drop).map_err(PlaceError::no_thread)
+    thread::Builder::new().spawn(read).map(drop).map_err(|error| PlaceError::no_thread(&error))
 }

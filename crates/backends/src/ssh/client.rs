@@ -108,7 +108,7 @@ impl Transport for SshClient {
                 }
             }
         };
-        let reader = thread::Builder::new().spawn(read).map_err(PlaceError::no_thread)?;
+        let reader = thread::Builder::new().spawn(read).map_err(|error| PlaceError::no_thread(&error))?;
         let diagnosis = move || {
             // If the process has ended, the rest of its messages comes at once.
             let deadline = Instant::now() + MESSAGES_TIMEOUT;
