@@ -263,7 +263,7 @@ mod tests {
         // As if the disk had been full a moment ago.
         let store = database.durable().unwrap().copy_to_memory().unwrap();
         database.copy.replace(Some(MemoryCopy { store, full_at: Instant::now() }));
-        database.transact(|transaction| Ok(transaction.set_mark(PURGED, 7)?)).unwrap();
-        assert_eq!(database.store().unwrap().mark(PURGED).unwrap(), 7);
+        database.transact(|transaction| Ok(transaction.set_mark("test", 7)?)).unwrap();
+        assert_eq!(database.store().unwrap().mark("test").unwrap(), 7);
     }
 }
