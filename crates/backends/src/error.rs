@@ -25,6 +25,11 @@ pub(crate) enum PlaceError {
 }
 
 impl PlaceError {
+    /// No thread can be started now, such as under `ulimit -u`.
+    pub(crate) fn no_thread(error: &io::Error) -> Self {
+        Self::Unreachable(format!("cannot start a thread: {error}"))
+    }
+
     pub(crate) fn files(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Files { what, source }
     }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 
 /// Every named step of the library, in the order in which a task passes them.
-pub const FAIL_POINTS: [&str; 34] = [
+pub const FAIL_POINTS: [&str; 35] = [
     "start-directory-made",
     "start-spec-written",
     "queue-committed",
@@ -17,6 +17,7 @@ pub const FAIL_POINTS: [&str; 34] = [
     "start-answered",
     "arrivals-committed",
     "settle-begun",
+    "task-looked-at",
     "change-committed",
     "again-decided",
     "settle-marked",

@@ -1,10 +1,11 @@
 //! Named steps at which a debug build kills itself on request, for crash tests.
 
 /// Every named step of the supervisor, in the order of a run.
-pub const FAIL_POINTS: [&str; 27] = [
+pub const FAIL_POINTS: [&str; 28] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-entrusted",
+    "command-forked",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
@@ -54,6 +55,24 @@ pub(crate) fn fail_point(name: &str) {
         let me = rustix::process::getpid();
         let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
     }
+}
+
+/// Like [`fail_point`], in the process that is about to execute the command: kills the supervisor, its parent, and lets the guardian
+/// look before it goes on.
+pub(crate) fn fail_point_of_child() {
+    const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
+    if !cfg!(debug_assertions)
+        || std::env::var_os("MEANWHILE_FAIL_AT").is_none_or(|it| it != "command-forked")
+    {
+        return;
+    }
+    let parent = || rustix::process::getppid();
+    let Some(supervisor) = parent() else { return };
+    let _ = rustix::process::kill_process(supervisor, rustix::process::Signal::KILL);
+    while parent() == Some(supervisor) {
+        std::thread::yield_now();
+    }
+    std::thread::sleep(LOOK);
 }
 
 /// Waits as on a slow disk, if the environment asks for it; does nothing in a release build.

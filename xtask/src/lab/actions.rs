@@ -38,7 +38,7 @@ pub(super) struct Receipt {
     pub(super) status: String,
     /// Whether the receiver acknowledged it for certain. Otherwise it was killed, and may get it again.
     pub(super) is_certain: bool,
-    /// Whether the database was replaced while the receiver worked.
+    /// Whether the database was replaced, or the disk was full, while the receiver worked.
     pub(super) is_in_doubt: bool,
 }
 
@@ -55,10 +55,16 @@ pub(super) struct Actions {
     pub(super) receipts: Vec<Receipt>,
     /// Signals that killed a supervisor or guardian, by the id of its task.
     pub(super) supervisor_kills: BTreeMap<String, u64>,
+    /// The tasks of guardians that had not entered the directory of their task when they were seen.
+    pub(super) tasks_of_guardians: BTreeMap<u32, String>,
+    /// Supervisors whose guardian was killed before either had entered the directory of the task.
+    pub(super) without_guardian: BTreeSet<u32>,
     /// Processes that were hit by SIGKILL. Between a look and a signal a supervisor's child may become a task.
     pub(super) killed: BTreeSet<u32>,
     /// How often the database was changed behind the product's back.
     pub(super) database_faults: u64,
+    /// How often the disk was filled or freed; it is full while this is odd.
+    pub(super) disk_changes: u64,
     /// Commands that ended in a way in which no command may.
     pub(super) misbehaviour: Vec<String>,
     /// Faults by class.

@@ -26,6 +26,7 @@ pub(super) enum Role {
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     pub(super) pid: u32,
+    pub(super) parent: u32,
     pub(super) role: Role,
     /// The task that it supervises.
     pub(super) task: Option<String>,
@@ -70,7 +71,7 @@ fn look(world: &World, pid: u32) -> Option<Process> {
     let is_inside = |pid| task.is_some() && task_of(pid, &tasks) == task;
     let depth = || [parent(pid), parent(parent(pid))].into_iter().take_while(|pid| is_inside(*pid)).count();
     let role = role(name.trim_end(), &words, task.is_some(), depth);
-    Some(Process { pid, role, task, command: words.join(" ") })
+    Some(Process { pid, parent: parent(pid), role, task, command: words.join(" ") })
 }
 
 /// Returns the task whose directory is the working directory of a process. Only supervisors have one.

@@ -102,11 +102,11 @@ run prints the violations and the command that repeats the round.";
 
 const CHECKED: &str = "\
 `lost` is accepted only if two supervisor processes of the task were hit. Output may be missing only if it was counted, or if it is
-marked as incomplete after both were killed. A notification may be received again only if its receiver was killed before it
-acknowledged it. A number of running tasks is counted from the first and the last line of the witnesses.";
+marked as incomplete after both were killed. A notification may be received again only if its receiver was killed before its
+acknowledgment was on disk. A number of running tasks is counted from the first and the last line of the witnesses.";
 
 const FAULTS: &str = "\
 Tasks on a back-end (through a stand-in for `ssh`) are not part of the mixes with a full disk or few resources, and the database is not
 removed or cut in those mixes: [known limits](limits.md). In the mix `database` a notification may be received again if the database was
-replaced while its receiver worked. A task that a jump of the clock ends as `lost` before it ran is accepted. \
+replaced while its receiver worked; so it may if the disk was full while an MCP server acknowledged it. A task that a jump of the clock ends as `lost` before it ran is accepted. \
 A signal counts if the process was alive. Everything else counts once for each time it was done.";

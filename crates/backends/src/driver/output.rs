@@ -15,6 +15,8 @@ use mw_model::wire::{
     IndexEntry, IndexHeader, Operation,
 };
 
+use rustix::fs::FileType;
+
 use crate::error::{PlaceError, Result};
 
 /// How much of each stream was written: two numbers, and the stream that is written next.
@@ -49,6 +51,13 @@ impl Output {
         Ok(output)
     }
 
+    /// Waits until a supervisor has taken everything that was written.
+    pub(crate) fn settle(&self) {
+        while !(is_taken(rustix::stdio::stdout()) && is_taken(rustix::stdio::stderr())) {
+            thread::sleep(PAUSE);
+        }
+    }
+
     /// Returns how many bytes of a stream were written.
     pub(crate) const fn offset(&self, stream: Stream) -> u64 {
         self.written[stream as usize]
@@ -81,6 +90,12 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns whether a pipe is empty. What is no pipe needs no reader.
+fn is_taken(to: BorrowedFd<'_>) -> bool {
+    rustix::io::ioctl_fionread(to).is_ok_and(|left| left == 0)
+        || !rustix::fs::fstat(to).is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Fifo)
 }
 
 /// Returns how many bytes the log has, once the pipes are empty. Without a supervisor there is no answer, so this waits
@@ -160,6 +175,20 @@ mod tests {
         let entries =
             entries.iter().flat_map(|(offset, kind)| IndexEntry { offset: *offset, kind: *kind }.encode());
         header.encode().into_iter().chain(entries).collect()
+    }
+
+    #[test]
+    fn output_is_taken_once_a_pipe_is_empty_and_a_file_needs_no_reader() {
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        assert!(is_taken(writer.as_fd()));
+        writer.write_all(b"ab").unwrap();
+        assert!(!is_taken(writer.as_fd()));
+        io::Read::read_exact(&mut reader, &mut [0; 2]).unwrap();
+        assert!(is_taken(writer.as_fd()));
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"ab").unwrap();
+        assert!(is_taken(file.as_fd()));
+        assert!(is_taken(File::open("/dev/null").unwrap().as_fd()));
     }
 
     #[test]

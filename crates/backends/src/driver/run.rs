@@ -45,6 +45,8 @@ fn drive(run: u32) -> Result<()> {
     if job.record.end.is_none() {
         let mut output = if job.is_resumed() { Output::resume()? } else { Output::new()? };
         let end = attempts(&mut *place, &mut job, &mut output)?;
+        // No other driver repeats the output once the end is recorded, and the pipes end with this process.
+        output.settle();
         job.record_end(end)?;
     }
     place.clean_up(&mut job);

@@ -35,11 +35,12 @@ impl Signals {
         let (mut reader, writer) = UnixStream::pair()?;
         writer.set_nonblocking(true)?;
         let handler = signal_hook::low_level::pipe::register(signal_hook::consts::SIGURG, writer)?;
-        thread::spawn(move || {
+        let wake_up = WakeUp(handler);
+        thread::Builder::new().spawn(move || {
             let mut bytes = [0; 64];
             while reader.read(&mut bytes).is_ok_and(|count| count > 0) && act() {}
-        });
-        Ok(WakeUp(handler))
+        })?;
+        Ok(wake_up)
     }
 }
 

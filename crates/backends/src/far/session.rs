@@ -71,7 +71,7 @@ impl<T: Transport> FarSide<'_, T> {
             .map_err(|error| broken(&connection, &error.to_string()))?;
         let (sender, events) = sync_channel(WAITING_FRAMES);
         let _wake_up = wake_on_signals(sender.clone())?;
-        read_in_thread(reader, sender);
+        read_in_thread(reader, sender)?;
         job.record_note(None);
         self.follow(job, output, signals, (&connection, &events), &run_dir)
     }
@@ -125,6 +125,8 @@ impl<T: Transport> FarSide<'_, T> {
                 Event::Frame(Frame::Data(stream, bytes)) => output.write(stream, &bytes)?,
                 Event::Frame(Frame::Ended(end)) => {
                     let end = PlaceEnd::by_itself(exit_of(end, &signals.all()));
+                    // No other driver repeats the output once the end is recorded, and the pipes end with this process.
+                    output.settle();
                     job.record_end(end.clone())?;
                     // The open connection makes this fast.
                     self.clean_up(job);
@@ -196,8 +198,11 @@ fn wake_on_signals(sender: SyncSender<Event>) -> Result<WakeUp> {
         .map_err(PlaceError::files("cannot wait for signals"))
 }
 
-fn read_in_thread(mut reader: BufReader<Box<dyn std::io::Read + Send>>, sender: SyncSender<Event>) {
-    thread::spawn(move || {
+fn read_in_thread(
+    mut reader: BufReader<Box<dyn std::io::Read + Send>>,
+    sender: SyncSender<Event>,
+) -> Result<()> {
+    let read = move || {
         loop {
             let event = match read_frame(&mut reader) {
                 Ok(frame) => Event::Frame(frame),
@@ -210,5 +215,6 @@ fn read_in_thread(mut reader: BufReader<Box<dyn std::io::Read + Send>>, sender: 
                 return;
             }
         }
-    });
+    };
+    thread::Builder::new().spawn(read).map(drop).map_err(|error| PlaceError::no_thread(&error))
 }

@@ -95,8 +95,9 @@ impl Transport for SshClient {
         else {
             return Err(PlaceError::Unreachable("ssh has no streams".to_owned()));
         };
+        let child = SshGuard(child);
         let kept = Arc::clone(&messages);
-        let reader = thread::spawn(move || {
+        let read = move || {
             let mut bytes = [0; 1024];
             while let Ok(count) = errors.read(&mut bytes)
                 && count > 0
@@ -106,7 +107,8 @@ impl Transport for SshClient {
                     kept.push_str(&String::from_utf8_lossy(&bytes[..count]));
                 }
             }
-        });
+        };
+        let reader = thread::Builder::new().spawn(read).map_err(|error| PlaceError::no_thread(&error))?;
         let diagnosis = move || {
             // If the process has ended, the rest of its messages comes at once.
             let deadline = Instant::now() + MESSAGES_TIMEOUT;
@@ -121,7 +123,7 @@ impl Transport for SshClient {
             input: Box::new(input) as Box<dyn Write + Send>,
             output: Box::new(output),
             diagnosis: Box::new(diagnosis),
-            _guard: Box::new(SshGuard(child)),
+            _guard: Box::new(child),
         })
     }
 }

@@ -344,3 +344,30 @@ fn a_start_is_not_lost_when_the_clock_is_set_forward() {
     assert_eq!(task["status"], "completed", "{task}");
     assert_eq!(times_run(&home), 1);
 }
+
+#[test]
+fn a_process_that_looked_before_the_start_does_not_forget_the_children_that_are_left() {
+    let home = home();
+    let script = "setsid sleep 600 & echo $! > child";
+    let start = stopped_at(&home, "start-committed", &["start", "--json", "--name", "n", script]);
+    let look = stopped_at(&home, "task-looked-at", &["list"]);
+    let started = go_on(start).json();
+    let id = started["id"].as_str().unwrap();
+    home.ended(id);
+    let child = fs::read_to_string(home.work().join("child")).unwrap().trim().parse().unwrap();
+    let _ = go_on(look).exits(0);
+    // The child has no supervisor then; the next command sends one.
+    home.kill_supervisors(id);
+    let _ = home.mw(["kill", id]).ok();
+    home.until_dead(child);
+}
+
+#[test]
+fn a_command_whose_process_had_not_noted_its_pid_when_the_supervisor_died_is_not_refused() {
+    let home = home();
+    let script = "echo ran >> ran; exit 3";
+    let started =
+        home.command(["start", "--json", script]).env(FAIL_AT, "command-forked").run().exits(0).json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!((&task["exit_code"], times_run(&home)), (&3.into(), 1), "{task}");
+}

@@ -25,6 +25,7 @@ mod ready;
 mod reboot;
 mod restart_lack;
 mod resumed;
+mod set_clock;
 mod shortage;
 mod slots;
 mod slow_disk;

@@ -106,3 +106,18 @@ fn killing_an_outer_task_spares_an_inner_task_whose_supervisor_died() {
         home.wait_until_empty(SOON);
     }
 }
+
+#[test]
+fn killing_an_outer_task_spares_an_inner_task_whose_supervisors_died() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+    home.kill_supervisors(&inner);
+    // The process of the inner task is a child of the outer supervisor now.
+    let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+    assert_eq!(pids(&receipt["killed"]), [u64::from(outer_pid)], "{receipt}");
+    assert!(alive(inner_pid), "{receipt}");
+    assert_eq!(home.status(&inner)["status"], "running");
+    assert_killable(&home, &inner, inner_pid);
+    home.wait_until_empty(SOON);
+}

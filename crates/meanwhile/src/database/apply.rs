@@ -98,7 +98,8 @@ impl Database {
         findings: &Findings,
     ) -> Result<bool> {
         let had_children = matches!(task.state, TaskState::Ended { .. }) && task.survivors > 0;
-        if !had_children || findings.supervised || findings.has_orphans {
+        // The task may have been inspected while it was being started, and have ended since.
+        if !had_children || findings.supervised || !findings.had_ended || findings.has_orphans {
             return Ok(false);
         }
         let (end, dropped) = match findings.tree_empty(findings.run) {

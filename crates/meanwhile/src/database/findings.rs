@@ -16,6 +16,8 @@ pub(crate) struct Findings {
     pub(crate) supervised: bool,
     pub(crate) being_started: bool,
     pub(super) looker: Looker,
+    /// Whether the run had ended when it was inspected. Only then children that it left behind were looked for.
+    pub(super) had_ended: bool,
     /// Whether it has ended, some of its processes are still running, and they have no supervisor.
     pub(crate) has_orphans: bool,
 }

@@ -12,6 +12,7 @@ use super::stores::Database;
 use crate::disk::optional_file;
 use crate::disk::platform;
 use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
 use crate::task::Task;
 
 impl Database {
@@ -51,9 +52,20 @@ impl Database {
         let journal = directory.journal()?;
         let seen = journal.len() as u64;
         let run = task.state.run();
-        let mut findings =
-            Findings { run, journal, seen, record, supervised, being_started, looker, has_orphans: false };
+        let had_ended = record.is_some() || matches!(task.state, TaskState::Ended { .. });
+        let mut findings = Findings {
+            run,
+            journal,
+            seen,
+            record,
+            supervised,
+            being_started,
+            looker,
+            had_ended,
+            has_orphans: false,
+        };
         findings.has_orphans = self.has_orphans(task, &findings)?;
+        fail_point("task-looked-at");
         Ok(findings)
     }
 

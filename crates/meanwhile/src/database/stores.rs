@@ -134,6 +134,13 @@ impl Database {
         (is_held || is_fresh).then(|| InUse::Copy(Ref::map(copy, |copy| &copy.store)))
     }
 
+    /// Drops a copy that nobody uses, because the database on disk was changed after it was made.
+    fn forget_copy(&self) {
+        if let Ok(mut copy) = self.copy.try_borrow_mut() {
+            *copy = None;
+        }
+    }
+
     /// Continues with a copy in memory, because the disk is full.
     fn use_copy(&self, earlier: Option<MemoryCopy>, error: DatabaseError) -> Result<()> {
         let store = match (earlier, self.disk.get()) {
@@ -166,6 +173,9 @@ impl Database {
             transaction.commit()?;
             Ok(done)
         });
+        if done.is_ok() {
+            self.forget_copy();
+        }
         // The operation is not repeated, but the next one gets a sound database.
         done.inspect_err(|error| _ = self.heal_after(error))
     }
@@ -232,5 +242,28 @@ impl Database {
     pub(crate) fn is_purge_due(&self) -> Result<bool> {
         let now = self.clock.now().as_micros() / 1_000_000;
         Ok(self.settings.retention.automatic && now - self.store()?.mark(PURGED)? >= PURGE_EVERY_S)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::settings::Executables;
+
+    #[test]
+    fn what_was_written_to_disk_is_seen_after_the_disk_was_full() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::open(&dir.path().join("home")).unwrap();
+        let programs = Executables { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        let settings = Settings::new(dir.path().join("home"), programs);
+        let database = Database::new(Arc::new(settings), home, Arc::new(SystemClock));
+        // As if the disk had been full a moment ago.
+        let store = database.durable().unwrap().copy_to_memory().unwrap();
+        database.copy.replace(Some(MemoryCopy { store, full_at: Instant::now() }));
+        database.transact(|transaction| Ok(transaction.set_mark("test", 7)?)).unwrap();
+        assert_eq!(database.store().unwrap().mark("test").unwrap(), 7);
     }
 }

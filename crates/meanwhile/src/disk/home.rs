@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{ARRIVALS_FILE, BELLS_DIR, SESSIONS_DIR, TASKS_DIR, WAITING_FILE};
-use mw_model::{TaskId, TaskSpec, Timestamp};
+use mw_model::{TaskId, TaskSpec};
 
 use super::arrivals::Arrivals;
 use super::file_lock::open_private;
@@ -180,7 +180,7 @@ impl Home {
 
     /// Stores the session and the numbers of a task that belongs to another session or is now in the background. Returns
     /// the spec as it was.
-    pub(crate) fn store_owner(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<TaskSpec> {
+    pub(crate) fn store_owner(&self, task: &Task, grace_ms: u64) -> Result<TaskSpec> {
         let before = self.task(&task.id).spec()?;
         let mut spec = before.clone();
         if spec.session != task.session {
@@ -188,7 +188,7 @@ impl Home {
             spec.starter = None;
             let grace_ms = spec.bond.map_or(grace_ms, |bond| bond.grace_ms);
             let session = self.session(&task.session);
-            spec.bond = holder_loss::bond(session.path(), &task.session, spec.lifetime, grace_ms, now);
+            spec.bond = holder_loss::bond(session.path(), &task.session, spec.lifetime, grace_ms);
         }
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);

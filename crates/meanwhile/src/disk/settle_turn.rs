@@ -107,10 +107,11 @@ impl SettleTurn {
         self.lock.as_ref().map_or(Ok(()), File::try_lock)
     }
 
-    /// Returns whether the owner of the turn has had it for too long.
+    /// Returns whether the owner of the turn has had it for too long, or may have: a time in the future says nothing, because the
+    /// clock was set back.
     fn is_overdue(&self) -> bool {
         let begun = self.lock.as_ref().and_then(|lock| lock.metadata().ok()?.modified().ok());
-        begun.and_then(|begun| begun.elapsed().ok()).is_some_and(|time| time > SETTLE_TIMEOUT)
+        begun.is_some_and(|begun| begun.elapsed().map_or(true, |time| time > SETTLE_TIMEOUT))
     }
 
     /// Removes the mark before the work, so that a later mark is not lost. Notes when the turn began.
@@ -187,6 +188,15 @@ mod tests {
         let overdue = SettleTurn::take(&home, None).unwrap();
         let long_ago = SystemTime::now() - 2 * SETTLE_TIMEOUT;
         overdue.lock.as_ref().unwrap().set_modified(long_ago).unwrap();
+        assert!(SettleTurn::take(&home, None).is_some_and(|other| other.is_wanted()));
+    }
+
+    #[test]
+    fn another_process_settles_beside_a_turn_that_began_before_the_clock_was_set_back() {
+        let (_dir, home) = home();
+        let turn = SettleTurn::take(&home, None).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(3600);
+        turn.lock.as_ref().unwrap().set_modified(later).unwrap();
         assert!(SettleTurn::take(&home, None).is_some_and(|other| other.is_wanted()));
     }
 

@@ -58,7 +58,7 @@ impl Live<'_> {
         }
         // Before the commit, because a rebuilt database reads the number from the directory.
         let grace_ms = self.base.settings.session_grace_ms();
-        self.base.home.store_owner(changing.task(), grace_ms, changing.now()).map(drop)
+        self.base.home.store_owner(changing.task(), grace_ms).map(drop)
     }
 
     /// Returns whether a caller asked to move the task to the background.

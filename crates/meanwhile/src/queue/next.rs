@@ -93,7 +93,7 @@ impl Queue<'_> {
                 let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
                 let last = waiting.len() < BATCH as usize;
                 for mut task in waiting {
-                    let ends = self.fate(&task, held, now)? == SessionEndAction::Ends;
+                    let ends = self.fate(&task, held)? == SessionEndAction::Ends;
                     if ends && !self.awaits_last_run(&task)? {
                         end_unsupervised(&self.base.database, transaction, &mut task, end_of_session(), now)?;
                         picked.any_ended = true;
@@ -219,7 +219,7 @@ impl Queue<'_> {
             let is_due = is_due(task.schedule.as_deref(), &task.state, now);
             return Ok(if is_due { QueueDecision::AwaitLastRun } else { QueueDecision::Wait });
         }
-        let decision = match self.fate(task, held, now)? {
+        let decision = match self.fate(task, held)? {
             SessionEndAction::Continue => decide(transaction, task, now)?,
             SessionEndAction::Waits => QueueDecision::Wait,
             SessionEndAction::Ends => QueueDecision::End(end_of_session()),

@@ -49,7 +49,7 @@ impl Queue<'_> {
         if let Some(names) = &task.waiting_for {
             return Ok(QueueReason::Tasks(names.clone()));
         }
-        if self.fate(task, self.held(&task.session), self.base.clock.now())? != SessionEndAction::Continue {
+        if self.fate(task, self.held(&task.session))? != SessionEndAction::Continue {
             return Ok(QueueReason::NoHolder);
         }
         let (limits, pool) = (self.limits_of_waiting(task)?, Pool::of(task.kind));

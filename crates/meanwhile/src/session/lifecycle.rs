@@ -127,7 +127,7 @@ impl Sessions<'_> {
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 self.base.database.record_event(transaction, task, &event, now, Change::default())?;
                 // Before the commit, because a rebuilt database reads the owner from the directory.
-                before.push(self.base.home.store_owner(task, self.base.settings.session_grace_ms(), now)?);
+                before.push(self.base.home.store_owner(task, self.base.settings.session_grace_ms())?);
             }
             Ok(tasks)
         });

@@ -151,7 +151,7 @@ impl Starts<'_> {
                 return Err(changing.refusal("its supervisor is still running; try again"));
             }
             let run = changing.task().state.run();
-            Queue::on(self.base).renew_bond(changing.task(), self.base.clock.now())?;
+            Queue::on(self.base).renew_bond(changing.task())?;
             self.base.home.task(id).prepare_archive(run)?;
             let noted = self.base.home.task(id).set_follow_up(run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;

@@ -178,7 +178,7 @@ impl Starts<'_> {
         if let Some(metadata) = message::metadata(&spec, 1, &self.base.settings.redact, None) {
             self.base.home.task(id).write_metadata(&Metadata { status: Status::Pending, ..metadata });
         }
-        let mut picked = self.enqueue(request, task)?;
+        let (mut picked, queued) = self.enqueue(request, task)?;
         let untended = picked.any_untended;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
@@ -191,42 +191,47 @@ impl Starts<'_> {
         match launched {
             Some(task) => task,
             None => {
-                let mut task = self.base.database.stored(id)?;
-                Tasks::on(self.base).complete(&mut task)?;
+                // Other processes know it by now, and one may have started it. So what cannot be read at the moment is no reason to
+                // refuse it.
+                let mut task = self.base.database.stored(id).unwrap_or(queued);
+                let _ = Tasks::on(self.base).complete(&mut task);
                 Ok(task)
             }
         }
     }
 
     /// Writes a task's row and decides which tasks start. Durable when it returns.
-    fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
+    fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<(Picked, Task)> {
         let limits = self.base.settings.queue;
-        Queue::on(self.base).change(|transaction| {
-            if let Some(name) = &request.name
-                && let Some(other) = transaction.live_named(&request.session, name)?
-            {
-                let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status);
-                return Err(Error::NameLive { name: name.clone(), id: other, status });
-            }
-            for before in &request.after {
-                if transaction.task(&before.id)?.is_none() {
-                    return Err(Error::NotFound(before.id.to_string()));
+        Queue::on(self.base)
+            .change(|transaction| {
+                if let Some(name) = &request.name
+                    && let Some(other) = transaction.live_named(&request.session, name)?
+                {
+                    let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status);
+                    return Err(Error::NameLive { name: name.clone(), id: other, status });
                 }
-            }
-            task.number = transaction.take_number(&task.session, task.number)?;
-            transaction.insert(&task)?;
-            if let Some(holder) = &request.reporter {
-                transaction.reserve_end(&task, &holder.0)?;
-            }
-            self.base.home.note_waiting()?;
-            let picked = Queue::on(self.base).pick(transaction, &request.session)?;
-            let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
-            let waits_for_slot = waits && request.after.is_empty() && request.schedule.not_before.is_none();
-            if waits_for_slot && request.at_capacity == AtCapacity::Reject {
-                return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(&limits.limits()) });
-            }
-            Ok(picked)
-        })
+                for before in &request.after {
+                    if transaction.task(&before.id)?.is_none() {
+                        return Err(Error::NotFound(before.id.to_string()));
+                    }
+                }
+                task.number = transaction.take_number(&task.session, task.number)?;
+                transaction.insert(&task)?;
+                if let Some(holder) = &request.reporter {
+                    transaction.reserve_end(&task, &holder.0)?;
+                }
+                self.base.home.note_waiting()?;
+                let picked = Queue::on(self.base).pick(transaction, &request.session)?;
+                let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
+                let waits_for_slot =
+                    waits && request.after.is_empty() && request.schedule.not_before.is_none();
+                if waits_for_slot && request.at_capacity == AtCapacity::Reject {
+                    return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(&limits.limits()) });
+                }
+                Ok(picked)
+            })
+            .map(|picked| (picked, task))
     }
 
     fn live_named(&self, session: &str, name: &str) -> Result<Option<Task>> {

@@ -142,7 +142,6 @@ impl Directories {
                 &request.session,
                 request.lifetime,
                 self.settings.session_grace_ms(),
-                now,
             ),
             batch: request.batch.clone(),
             after: request.after.clone(),

@@ -180,8 +180,9 @@ impl Lifetime {
 pub struct SessionBond {
     /// Whether the session had a holder whose exit ends the task.
     pub held: bool,
-    /// When this was checked.
-    pub at: Timestamp,
+    /// When this was checked, in milliseconds of the monotonic clock, which cannot be set and begins with each boot.
+    #[serde(default)]
+    pub at_ms: u64,
     /// How long the session may be without a holder before the task ends.
     pub grace_ms: u64,
 }

@@ -182,12 +182,16 @@ pub(super) fn stand_by(supervisor: u32, mut ward: Ward) {
 }
 
 /// Waits until a command that was being executed is running or has failed: its supervisor may have been killed in
-/// between.
+/// between, even before the new process has noted its pid. That process is our child by now.
 fn await_execution(run: &Run) {
+    let is_being_executed = || match run.board.child.get() {
+        Some(pid) => sys::is_supervisor(pid),
+        None => sys::look_at_exit(None) == WaitResult::NoneYet,
+    };
     let deadline = clock::monotonic_ms() + EXECUTION_MS;
     while run.board.phase() == Phase::Setup
         && run.board.spawn_failure().is_none()
-        && run.board.child.get().is_some_and(sys::is_supervisor)
+        && is_being_executed()
         && clock::monotonic_ms() < deadline
     {
         let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 200_000 }));

@@ -78,9 +78,12 @@ fn take_turn() -> Option<Settler> {
     let Ok(lock) = create(SETTLING_FILE) else { return beside };
     let leave_mark = || create(UNSETTLED_FILE).and_then(|mark| mark.set_len(1));
     let is_free = || rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    let begun = || lock.metadata().ok()?.modified().ok()?.elapsed().ok();
+    let begun = || lock.metadata().ok()?.modified().ok();
     if !is_free() {
-        if begun().is_some_and(|time| time > SETTLE_TIMEOUT) || leave_mark().is_err() {
+        // A time in the future says nothing: the clock was set back.
+        let is_overdue =
+            begun().is_some_and(|begun| begun.elapsed().map_or(true, |time| time > SETTLE_TIMEOUT));
+        if is_overdue || leave_mark().is_err() {
             return beside;
         }
         // Its owner may have looked for marks before this one was left.

@@ -197,7 +197,7 @@ impl Supervisor {
     }
 
     fn exit_record(&self, mut exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
-        let output_lost = self.run.files.output_lost;
+        let output_lost = self.run.files.output_lost || self.run.files.log.has_uncounted_drops();
         if let Exit::Unknown(reason) = &mut exit
             && output_lost
         {

@@ -1,6 +1,7 @@
 //! The processes that belong to a task.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use mw_model::wire::Survivor;
 use mw_model::{Process, TASK_VARIABLE};
@@ -10,26 +11,29 @@ use crate::sys::{Found, ProcessHandle, Use};
 
 /// How to find a task's processes.
 pub(crate) struct Tree {
+    /// The mark of the task's processes.
+    entry: String,
+    /// The first process, which belongs to the task whatever its environment says.
+    leader: u32,
     /// Set if the command is not our child, so that its processes may not be our descendants.
     tag: Option<Tag>,
 }
 
-/// The mark of a task's processes.
+/// What the processes of a task have in common, besides its mark.
 struct Tag {
-    entry: String,
     /// When the first process began; none is older.
     first: u64,
 }
 
 impl Tree {
     /// The tree of our child: as a subreaper this process is the ancestor of all processes that it starts.
-    pub(crate) const fn of_child() -> Self {
-        Self { tag: None }
+    pub(crate) fn of_child(task: &str, leader: &Process) -> Self {
+        Self { entry: format!("{TASK_VARIABLE}={task}"), leader: leader.pid, tag: None }
     }
 
     /// The tree of a command whose supervisors were killed, found by the mark in its environment.
     pub(crate) fn of_orphan(task: &str, leader: &Process) -> Self {
-        Self { tag: Some(Tag { entry: format!("{TASK_VARIABLE}={task}"), first: leader.start_ticks }) }
+        Self { tag: Some(Tag { first: leader.start_ticks }), ..Self::of_child(task, leader) }
     }
 
     /// Returns whether the processes are not our descendants, so that the kernel does not report their end.
@@ -42,7 +46,7 @@ impl Tree {
         let me = std::process::id();
         let mut found = sys::descendants(me);
         if let Some(tag) = &self.tag {
-            let marked = sys::tagged_processes(&tag.entry, tag.first);
+            let marked = sys::tagged_processes(&self.entry, tag.first);
             let below = marked.processes.keys().map(|pid| sys::descendants(*pid)).collect::<Vec<_>>();
             for more in below.into_iter().chain([marked]) {
                 found.processes.extend(more.processes);
@@ -50,7 +54,7 @@ impl Tree {
             }
             found.processes.remove(&me);
         }
-        for ours in ours {
+        for ours in ours.into_iter().chain(self.strangers(&found)) {
             found.processes.remove(&ours);
             for pid in sys::descendants(ours).processes.keys() {
                 found.processes.remove(pid);
@@ -59,12 +63,28 @@ impl Tree {
         found
     }
 
+    /// Returns our children that belong to other tasks. They have come to us when both of their supervisors were killed, which were
+    /// started by a process below this one.
+    fn strangers(&self, found: &Found) -> Vec<u32> {
+        if found.processes.is_empty() {
+            return Vec::new();
+        }
+        let is_other = |pid: &u32| {
+            *pid != self.leader
+                && sys::entry_of(*pid, TASK_VARIABLE)
+                    .filter(|entry| *entry != self.entry)
+                    .and_then(|entry| Some(Path::new("..").join(entry.split_once('=')?.1)))
+                    .is_some_and(|directory| directory.is_dir())
+        };
+        sys::children_of(std::process::id()).unwrap_or_default().into_iter().filter(is_other).collect()
+    }
+
     /// Returns what each process uses, without `ours`, until there are more than `most`. `known` are processes that
     /// may not be descendants.
     pub(crate) fn usage(&self, ours: &[u32], mut known: Vec<u32>, most: u64) -> Vec<Use> {
         if let Some(tag) = &self.tag {
             // Parents first, because they are older.
-            let marked = sys::tagged_processes(&tag.entry, tag.first).processes;
+            let marked = sys::tagged_processes(&self.entry, tag.first).processes;
             let mut marked: Vec<_> = marked.into_iter().collect();
             marked.sort_by_key(|(pid, ticks)| (*ticks, *pid));
             known.extend(marked.into_iter().map(|(pid, _)| pid));

@@ -64,6 +64,8 @@ pub(crate) struct Page {
     pub(crate) started_ms: Number,
     /// Dropped bytes that are not marked in the log yet.
     pub(crate) pending_drop: Number,
+    /// Whether the number of bytes that a predecessor has dropped is lost.
+    pub(crate) output_lost: Flag,
     /// The readiness helper.
     pub(crate) helper: MaybePid,
     /// Whether the first signal of the latest kill request was sent.

@@ -37,8 +37,8 @@ pub(crate) use process::{
     reset_signals, spawn, spawn_program,
 };
 pub(crate) use processes::{
-    Found, descendants, find_start_ticks, group_of, is_stopped, is_supervisor, process_command, start_ticks,
-    status_of_zombie, tagged_processes, was_ours,
+    Found, children_of, descendants, entry_of, find_start_ticks, group_of, is_stopped, is_supervisor,
+    process_command, start_ticks, status_of_zombie, tagged_processes, was_ours,
 };
 pub use time_slice::{restore_time_slice, shorten_time_slice};
 pub(crate) use usage::{Use, proportional_memory, usage};

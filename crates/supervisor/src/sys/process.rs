@@ -18,6 +18,7 @@ use super::confine::Confine;
 use super::time_slice::restore_time_slice;
 use super::wait::reap;
 use crate::boot::descriptors;
+use crate::fail_point::fail_point_of_child;
 
 /// The side of a fork.
 pub(crate) enum Fork {
@@ -210,6 +211,7 @@ pub(crate) fn spawn(
         progress: streams.progress.map(|end| end.as_raw_fd()),
     };
     let begin = || {
+        fail_point_of_child();
         // SAFETY: getpid has no preconditions.
         board.child.set(Some(unsafe { libc::getpid() } as u32));
         placement.apply();

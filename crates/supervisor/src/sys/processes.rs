@@ -213,6 +213,14 @@ pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
     found
 }
 
+/// Returns the entry of a variable in the environment with which a process was executed.
+pub(crate) fn entry_of(pid: u32, name: &str) -> Option<String> {
+    let environ = with_enough(|| fs::read(format!("/proc/{pid}/environ"))).ok()?;
+    let is_wanted =
+        |entry: &&[u8]| entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
+    String::from_utf8(environ.split(|byte| *byte == 0).find(is_wanted)?.to_vec()).ok()
+}
+
 /// Returns a shortened command line of a process for people.
 pub(crate) fn process_command(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

@@ -86,9 +86,8 @@ impl Holders {
             State::Orphaned { .. } => {
                 let is_over = !self.search();
                 if is_over {
-                    // A task with the same grace period must end now, too, even if clocks differ.
-                    let grace = i64::try_from(self.grace_ms.saturating_mul(1000)).unwrap_or(i64::MAX);
-                    self.note_vacancy(clock::wall().as_micros().saturating_sub(grace));
+                    // A task with the same grace period must end now, too.
+                    self.note_vacancy(clock::monotonic_ms().saturating_sub(self.grace_ms));
                 }
                 is_over
             }
@@ -101,7 +100,7 @@ impl Holders {
         self.state = match self.find_living() {
             Some(host) => State::Hosted(host),
             None => {
-                self.note_vacancy(clock::wall().as_micros());
+                self.note_vacancy(clock::monotonic_ms());
                 State::Orphaned { ends_ms: now_ms.saturating_add(self.grace_ms) }
             }
         };
@@ -124,7 +123,7 @@ impl Holders {
             State::Unhosted => _ = self.search(),
             State::Orphaned { .. } => {
                 if !self.search() && !self.directory.join(self.vacancy_file()).exists() {
-                    self.note_vacancy(clock::wall().as_micros());
+                    self.note_vacancy(clock::monotonic_ms());
                 }
             }
         }
@@ -136,7 +135,7 @@ impl Holders {
     }
 
     /// Records since when the session has had no holder. On a full disk this is lost, and queued tasks end later.
-    fn note_vacancy(&self, since: i64) {
+    fn note_vacancy(&self, since_ms: u64) {
         // Links are not followed.
         if !fs::symlink_metadata(&self.directory).is_ok_and(|found| found.is_dir()) {
             return;
@@ -145,7 +144,7 @@ impl Holders {
         let new = self.directory.join(format!("{name}.{}", std::process::id()));
         let _ = fs::remove_file(&new);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
-        let written = file.and_then(|mut file| file.write_all(format!("{since}\n").as_bytes()));
+        let written = file.and_then(|mut file| file.write_all(format!("{since_ms}\n").as_bytes()));
         let _ = written.and_then(|()| fs::rename(&new, self.directory.join(name)));
     }
 

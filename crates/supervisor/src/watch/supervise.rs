@@ -97,11 +97,15 @@ impl Supervisor {
     pub(crate) fn new(run: Run, begun: Begun) -> Self {
         let tree = match begun.leader {
             Leader::Foreign { .. } => Tree::of_orphan(run.message.task.as_str(), &begun.process),
-            Leader::Child(_) | Leader::Away { .. } | Leader::Ended => Tree::of_child(),
+            Leader::Child(_) | Leader::Away { .. } | Leader::Ended => {
+                Tree::of_child(run.message.task.as_str(), &begun.process)
+            }
         };
         let now = clock::monotonic_ms();
         if run.board.started_ms.get() == 0 {
-            let ago = clock::wall().ms_since(begun.started_at);
+            // The time of day may have been set since.
+            let ago = clock::ms_since_start(&begun.process, &run.boot_id)
+                .unwrap_or_else(|| clock::wall().ms_since(begun.started_at));
             run.board.started_ms.set(now.saturating_sub(ago));
         }
         let limits = &run.message.limits;

@@ -83,11 +83,11 @@ impl Evidence<'_> {
         self.actions.supervisor_kills.get(id).copied().unwrap_or_default()
     }
 
-    /// Returns the run whose process a task or an output names. The process of a task on a back-end is its driver.
+    /// Returns the run whose process a task or an output names. The process of a task on a back-end is its driver, which may not be
+    /// known when the end is.
     fn run_of(&self, task: &Task, pid: Option<u32>) -> Option<&Run> {
         let mut runs = self.facts.of(&task.key);
-        let pid = pid?;
-        if task.is_far() { runs.next_back() } else { runs.rfind(|run| run.pid == pid) }
+        if task.is_far() { runs.next_back() } else { pid.and_then(|pid| runs.rfind(|run| run.pid == pid)) }
     }
 
     fn session_has_ended(&self, session: &str) -> bool {

@@ -36,9 +36,7 @@ fn problem(evidence: &Evidence<'_>, task: &Task, output: &Output, run: &Run) -> 
         return Some(format!("{counted}, but only {most} were announced"));
     }
     if output.bytes < least {
-        // The number of bytes dropped on a full disk is lost with both supervisors; see docs/limits.md.
-        let is_full = evidence.actions.faults.contains_key("disk full");
-        let may_miss = (!output.is_complete || is_full) && evidence.supervisor_kills(&task.id) >= 2;
+        let may_miss = !output.is_complete && evidence.supervisor_kills(&task.id) >= 2;
         if !may_miss {
             let word = if output.is_complete { "complete" } else { "incomplete" };
             return Some(format!("{counted}, called {word}, but {least} were written"));

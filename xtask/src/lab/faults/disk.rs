@@ -18,6 +18,7 @@ pub(super) fn fill(world: &World, book: &Book, random: &mut Random) {
     }
     let path = world.home().with_file_name("home").join(".lab-fills-the-disk");
     let Ok(mut file) = File::create(&path) else { return };
+    book.actions().disk_changes += 1;
     let zeros = vec![0; PIECE];
     while file.write_all(&zeros).is_ok() {}
     // Now and then a few pages are left.
@@ -31,6 +32,7 @@ pub(super) fn fill(world: &World, book: &Book, random: &mut Random) {
     thread::sleep(Duration::from_millis(random.between(50, 1500)));
     drop(file);
     let _ = fs::remove_file(&path);
+    book.actions().disk_changes += 1;
     book.log("disk free");
 }
 

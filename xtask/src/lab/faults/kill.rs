@@ -9,7 +9,7 @@ use crate::lab::signals;
 pub(super) fn one(found: &[Process], book: &Book, role: Role, random: &mut Random) {
     let candidates: Vec<&Process> = found.iter().filter(|process| process.role == role).collect();
     let Some(process) = random.pick(&candidates) else { return };
-    note(book, process, 1);
+    note(book, found, process, 1);
     let hit = signals::send("KILL", &[process.pid]);
     book.log(&format!("KILL {role:?} {} {:?} hit {hit}", process.pid, process.task));
     book.count(class(role), hit);
@@ -25,16 +25,32 @@ pub(super) fn both(found: &[Process], book: &Book, random: &mut Random) {
     };
     let pair: Vec<&Process> = found.iter().filter(is_one).collect();
     let pids: Vec<u32> = pair.iter().map(|process| process.pid).collect();
-    note(book, chosen, pids.len() as u64);
+    note(book, found, chosen, pids.len() as u64);
     let hit = signals::send("KILL", &pids);
     book.log(&format!("KILL both {pids:?} {:?} hit {hit}", chosen.task));
     book.count("kill supervisor and guardian", hit);
 }
 
-fn note(book: &Book, process: &Process, number: u64) {
-    book.actions().killed.insert(process.pid);
-    if let Some(task) = &process.task {
-        *book.actions().supervisor_kills.entry(task.clone()).or_default() += number;
+fn note(book: &Book, found: &[Process], process: &Process, number: u64) {
+    let mut actions = book.actions();
+    actions.killed.insert(process.pid);
+    // A guardian enters the directory of its task later than the supervisor that it has forked.
+    let children = || found.iter().filter(|other| other.parent == process.pid);
+    let task = match &process.task {
+        Some(task) => Some(task.clone()),
+        None if process.role != Role::Guardian => return,
+        None => {
+            let known = actions.tasks_of_guardians.get(&process.pid).cloned();
+            known.or_else(|| children().find_map(|child| child.task.clone()))
+        }
+    };
+    match task {
+        Some(task) => {
+            actions.tasks_of_guardians.insert(process.parent, task.clone());
+            let earlier = u64::from(actions.without_guardian.remove(&process.pid));
+            *actions.supervisor_kills.entry(task).or_default() += number + earlier;
+        }
+        None => actions.without_guardian.extend(children().map(|child| child.pid)),
     }
 }
 

@@ -121,7 +121,7 @@ const SIGNALS: [(Fault, u64); 19] = [
 ];
 
 /// How many processes are hit after one look at all of them.
-const SALVO: u64 = 3;
+const SALVO: u64 = 6;
 
 /// Sends signals to processes until the round is over, and continues the stopped ones.
 pub(super) fn signal(world: &World, book: &Book, stop: &AtomicBool, mut random: Random) {

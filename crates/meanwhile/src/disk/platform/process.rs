@@ -15,6 +15,12 @@ pub(crate) fn uptime_us() -> i64 {
     up.tv_sec * 1_000_000 + up.tv_nsec / 1000
 }
 
+/// Milliseconds of a clock that cannot be set and that all processes of this boot share, supervisors included.
+pub(crate) fn monotonic_ms() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
 /// Returns how long a process has run, by a clock that cannot be set; `None` if its start is not known.
 pub(crate) fn running_ms(process: &Process) -> Option<u64> {
     // The kernel reports hundredths of a second to user space.

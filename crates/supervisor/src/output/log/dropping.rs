@@ -1,7 +1,8 @@
 //! Dropped bytes: taken out of the pipe, counted, and marked in the log as soon as there is room for a marker.
 //!
 //! The count is on the page that guardian and supervisor share and, if the index has room for an entry, there, too,
-//! so that it survives both.
+//! so that it survives both. If the index has no room, the log gets a mode bit, which needs none: if both are killed then, a successor
+//! knows that output is missing, but not how much.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -9,9 +10,16 @@ use std::os::unix::fs::FileExt;
 
 use mw_model::wire::{EntryKind, IndexEntry, drop_marker};
 
+use rustix::fs::Mode;
+
 use super::log_file::{CHUNK, Log, Moved, WriteMode, read_and_drop};
 use crate::fail_point::fail_point;
 use crate::sys;
+
+/// The mode of a log.
+const LOG_MODE: u32 = 0o600;
+/// The bit of a log's mode (on files the kernel ignores it) that says that the number of dropped bytes is not on disk.
+pub(super) const UNNOTED_DROP: u32 = 0o1000;
 
 impl Log {
     /// Takes bytes out of a pipe and drops them.
@@ -41,14 +49,25 @@ impl Log {
         }
     }
 
-    /// Records a drop without a marker at the end of the index, where the next entry will be written. Best effort: on
-    /// a full disk there is usually room in the index's last block.
+    /// Records a drop without a marker at the end of the index, where the next entry will be written. On a full disk there is
+    /// usually room in the index's last block.
     fn note_drop(&mut self, count: u64) {
         let entry = IndexEntry { offset: self.end.saturating_sub(count), kind: EntryKind::Drop(count) };
-        if let Ok(at) = self.open_index()
-            && let Some(index) = &self.index
-        {
-            let _ = index.write_all_at(&entry.encode(), at);
+        let is_noted = match (self.open_index(), &self.index) {
+            (Ok(at), Some(index)) => index.write_all_at(&entry.encode(), at).is_ok(),
+            (Ok(_) | Err(_), _) => false,
+        };
+        self.mark_unnoted(!is_noted);
+    }
+
+    /// Notes whether dropped bytes are counted only on the shared page. The note stays once such a count was lost.
+    fn mark_unnoted(&mut self, is_unnoted: bool) {
+        if self.is_unnoted == is_unnoted || self.board.output_lost.get() {
+            return;
+        }
+        let mode = if is_unnoted { LOG_MODE | UNNOTED_DROP } else { LOG_MODE };
+        if rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)).is_ok() {
+            self.is_unnoted = is_unnoted;
         }
     }
 
@@ -73,6 +92,8 @@ impl Log {
             self.rewind_to(size)?;
             self.cut_index(index_len)?;
             self.note_drop(count);
+        } else {
+            self.mark_unnoted(false);
         }
         written
     }

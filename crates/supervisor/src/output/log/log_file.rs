@@ -60,6 +60,8 @@ pub(crate) struct Log {
     /// The log's inode; 0 until it is needed.
     pub(super) inode: u64,
     pub(super) buffering: Buffering,
+    /// Whether the log has the note that dropped bytes are counted only on the shared page.
+    pub(super) is_unnoted: bool,
     pub(super) way: WriteMode,
     /// When a write was last slow, on the monotonic clock.
     pub(super) slow_ms: Option<u64>,
@@ -117,6 +119,7 @@ impl Log {
             born_us: None,
             inode: 0,
             buffering: Buffering::Untried,
+            is_unnoted: false,
             way: WriteMode::Straight,
             slow_ms: None,
         })
@@ -143,6 +146,11 @@ impl Log {
     /// Bytes that are not in the log.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// Returns whether bytes were dropped that nobody has counted.
+    pub(crate) fn has_uncounted_drops(&self) -> bool {
+        self.board.output_lost.get()
     }
 
     /// Counts what the task has written to the log itself; returns whether it has grown.

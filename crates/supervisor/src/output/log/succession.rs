@@ -9,6 +9,7 @@ use mw_model::wire::{
     EntryKind, HEADER_LEN, INDEX_FILE, IndexEntry, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
 };
 
+use super::dropping::UNNOTED_DROP;
 use super::log_file::{Log, NEW_LOG, WriteMode};
 use crate::clock;
 use crate::sys;
@@ -44,6 +45,10 @@ impl Log {
         let mut log = Self::with(dir, file, None, board)?;
         log.size = size;
         log.end = size;
+        log.is_unnoted = log.file.metadata()?.mode() & UNNOTED_DROP != 0;
+        if log.is_unnoted && board.pending_drop.get() == 0 {
+            board.output_lost.set(true);
+        }
         if let (Some(header), Some(index)) = (header, index) {
             let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % IndexEntry::LEN;
             index.set_len(whole as u64)?;
@@ -58,7 +63,8 @@ impl Log {
             if let Some((count, marker)) = found.last().and_then(|last| unfinished(last, size)) {
                 found.pop();
                 log.rewind_to(marker)?;
-                log.cut_index(log.index_len - IndexEntry::LEN as u64)?;
+                // The entry stays until the next one replaces it: it may be the only count on disk.
+                log.index_len -= IndexEntry::LEN as u64;
                 board.pending_drop.set(board.pending_drop.get().max(count));
             }
             log.end = found.last().map_or(0, |last| last.logical + last.len);

@@ -256,6 +256,54 @@ fn a_drop_without_a_marker_outlives_the_supervisor_and_the_guardian() {
 }
 
 #[test]
+fn output_is_called_lost_if_the_only_count_of_dropped_bytes_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    // As on a full disk, no index can be made.
+    fs::create_dir(dir.path().join(INDEX_FILE)).unwrap();
+    writer.drop_some(500);
+    let guardians = Log::recover(dir.path(), writer.log.board).unwrap();
+    assert_eq!(
+        (guardians.dropped(), guardians.has_uncounted_drops()),
+        (500, false),
+        "the page has the count"
+    );
+    let adopted = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    assert_eq!((adopted.dropped(), adopted.has_uncounted_drops()), (0, true));
+    let again = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    assert!(again.has_uncounted_drops(), "nobody can count them later");
+}
+
+#[test]
+fn a_noted_drop_is_still_counted_after_several_successors() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    writer.drop_some(500);
+    for _ in 0..3 {
+        let adopted = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+        assert_eq!((adopted.end(), adopted.dropped()), (507, 500));
+    }
+    writer.log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    assert_log_matches(dir.path(), &writer.written, 500);
+}
+
+#[test]
+fn output_is_not_called_lost_once_the_dropped_bytes_are_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    fs::create_dir(dir.path().join(INDEX_FILE)).unwrap();
+    writer.drop_some(500);
+    fs::remove_dir(dir.path().join(INDEX_FILE)).unwrap();
+    writer.log.write_pending_drop().unwrap();
+    let adopted = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    assert_eq!((adopted.dropped(), adopted.has_uncounted_drops()), (500, false));
+}
+
+#[test]
 fn a_drop_is_counted_once_wherever_its_marker_is_cut() {
     let marker = drop_marker(1000).len() as u64;
     for (cut, is_on_the_page) in (1..=marker).map(|cut| (cut, false)).chain([(marker, true)]) {
