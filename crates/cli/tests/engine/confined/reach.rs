@@ -60,6 +60,9 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
                   a, b = socket.socketpair(); a.send(b'y'); print('pair', b.recv(1))\n\
                   try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('datagram')\n\
                   except PermissionError: print('no datagram')\n\
+                  try: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132); print('other protocol')\n\
+                  except OSError as e: print('no other protocol', e.errno)\n\
+                  for protocol in [0, 6]: socket.socket(socket.AF_INET6, socket.SOCK_STREAM, protocol).close()\n\
                   try: l2 = socket.create_connection(('192.0.2.1', 9), 5)\n\
                   except OSError as e: print('outside', e.errno)\n\
                   try: socket.socket().sendto(b'x', 0x20000000, l.getsockname()); print('fast open')\n\
@@ -67,7 +70,9 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
     fs::write(home.work().join("own.py"), script).unwrap();
     let options = ["--confine", "project", "--network", "loopback"];
     let (log, _) = confined(&home, &options, "python3 own.py");
-    for said in ["own 40", "pair b'y'", "no datagram", "outside 101", "no fast open 1"] {
+    for said in
+        ["own 40", "pair b'y'", "no datagram", "outside 101", "no fast open 1", "no other protocol 13"]
+    {
         assert!(log.contains(said), "{said}: {log}");
     }
 }

@@ -154,10 +154,15 @@ fn local_sockets(sockets: Sockets) -> Vec<libc::sock_filter> {
     if sockets == Sockets::Asking {
         then.extend([
             jump(IF_EQUAL, libc::AF_INET as u32, 1, 0),
-            jump(IF_EQUAL, libc::AF_INET6 as u32, 0, 4),
+            jump(IF_EQUAL, libc::AF_INET6 as u32, 0, 8),
             load(1),
             statement(MASK, TYPE_MASK),
-            jump(IF_EQUAL, libc::SOCK_STREAM as u32, 0, 6),
+            jump(IF_EQUAL, libc::SOCK_STREAM as u32, 0, 10),
+            // Other protocols connect without `connect`.
+            load(2),
+            jump(IF_EQUAL, 0, 2, 0),
+            jump(IF_EQUAL, libc::IPPROTO_TCP as u32, 1, 0),
+            jump(IF_EQUAL, libc::IPPROTO_MPTCP as u32, 0, 6),
             done(ALLOW),
         ]);
     }
