@@ -68,6 +68,12 @@ pub(super) fn temporary(variable: Option<&Path>, home: Option<&Path>) -> Vec<Pat
     TEMPORARY.iter().filter_map(|path| real(Path::new(path))).chain(own).collect()
 }
 
+/// Returns whether `TMPDIR` with this value lets a command change files that it may not change otherwise.
+pub(crate) fn widens(value: &Path, home: Option<&Path>) -> bool {
+    let named = real(value).filter(|path| is_temporary(path, home));
+    named.is_some_and(|path| !TEMPORARY.iter().any(|usual| path.starts_with(usual)))
+}
+
 /// Returns whether a directory that `TMPDIR` names is one for temporary files: a command could name any.
 fn is_temporary(path: &Path, home: Option<&Path>) -> bool {
     path.is_dir()

@@ -141,6 +141,29 @@ fn sockets_that_existed_among_temporary_files_are_out_of_reach() {
     assert!(said.contains("own True theirs False"), "{said}");
 }
 
+/// An editor, for example, runs programs for whoever connects to it.
+#[test]
+fn sockets_that_existed_are_out_of_reach_of_a_command_with_the_network() {
+    let home = confining().needing("python3");
+    let (outside, place) = (Outside::new(), tempfile::tempdir_in("/var/tmp").unwrap());
+    fs::create_dir(place.path().join("editor")).unwrap();
+    let listen = |path: &Path| std::os::unix::net::UnixListener::bind(path).unwrap();
+    let theirs = [outside.at("s"), place.path().join("editor/server")];
+    let _listening = theirs.each_ref().map(|path| listen(path));
+    let _of_project = listen(&home.work().join("s"));
+    let script = format!(
+        "import socket\n\
+         def reach(path):\n try: socket.socket(socket.AF_UNIX).connect(path); return True\n except OSError: return False\n\
+         own = socket.socket(socket.AF_UNIX); own.bind('own'); own.listen()\n\
+         print('theirs', reach('{}'), reach('{}'), 'own', reach('own'), reach('s'))",
+        theirs[0].display(),
+        theirs[1].display()
+    );
+    fs::write(home.work().join("reach.py"), script).unwrap();
+    let (said, _) = confined(&home, &["--confine", "project", "--network", "full"], "python3 reach.py");
+    assert!(said.contains("theirs False False own True True"), "{said}");
+}
+
 #[test]
 fn other_processes_are_out_of_reach() {
     let home = confining();
