@@ -179,6 +179,27 @@ fn other_processes_are_out_of_reach() {
     let _ = home.pair(&victim);
 }
 
+/// A limit on the time of the processor ends a process at once.
+#[test]
+fn limits_of_other_processes_are_not_changed() {
+    let home = confining().needing("python3");
+    let victim = home.start("exec sleep 600");
+    let pid = home.pid(&victim);
+    let script = format!(
+        "import resource as r, subprocess\n\
+         print('read', len(r.prlimit({pid}, r.RLIMIT_CPU)))\n\
+         for limit in [r.RLIMIT_CPU, r.RLIMIT_NOFILE]:\n try: r.prlimit({pid}, limit, (1, 1)); print('changed')\n except PermissionError: print('refused')\n\
+         r.setrlimit(r.RLIMIT_NOFILE, (100, 100)); print('own', r.prlimit(0, r.RLIMIT_NOFILE, (99, 99))[0])\n\
+         print('inherited', subprocess.run(['sh', '-c', 'ulimit -n 50; ulimit -n'], capture_output=True, text=True).stdout)"
+    );
+    fs::write(home.work().join("limits.py"), script).unwrap();
+    let (log, _) = confined(&home, &PROJECT, "python3 limits.py 2>&1");
+    for said in ["read 2", "refused\nrefused", "own 100", "inherited 50"] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    assert!(!log.contains("changed") && alive(pid), "{log}");
+}
+
 /// Another program's terminal can be neither read nor written.
 #[test]
 fn terminals_of_other_programs_are_out_of_reach() {
