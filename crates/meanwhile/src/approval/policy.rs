@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::confine::widens;
 use crate::task::ASK_MARK;
 use mw_model::{CommandSpec, Grant, RawText, TaskGrant};
 use mw_policy::{
@@ -14,6 +13,7 @@ use mw_policy::{
 };
 
 use super::local_files::{LocalFiles, project_of};
+use super::temporary::widens;
 
 /// How long an approval request stays open.
 #[derive(Clone, Copy, Debug)]

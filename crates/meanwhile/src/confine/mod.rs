@@ -20,6 +20,5 @@ mod secrets;
 mod services;
 
 pub(crate) use grant::grant_of;
-pub(crate) use places::widens;
 pub(crate) use plan::{confinement, keeps_variable};
 pub(crate) use refused::refused_in;

@@ -14,7 +14,7 @@ use mw_model::fnv1a;
 
 use crate::disk::file_lock::{is_taken, open_private};
 use crate::disk::names::CALLS_SUFFIX;
-use crate::disk::wake_up::short;
+use crate::disk::platform::short;
 
 /// The extension of the lock of a socket.
 const LOCK: &str = "lock";
