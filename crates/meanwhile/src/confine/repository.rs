@@ -181,8 +181,14 @@ mod tests {
         found.read_only.sort();
         found.read_only.dedup();
         let names: Vec<_> = found.read_only.iter().map(|path| path.strip_prefix(&top).unwrap()).collect();
-        let expected =
-            [".git/config", "more/deep.config", "more/own.config", "tools/hooks", "tools/merge.sh"];
+        let expected = [
+            ".git/config",
+            ".git/hooks",
+            "more/deep.config",
+            "more/own.config",
+            "tools/hooks",
+            "tools/merge.sh",
+        ];
         assert_eq!(names, expected.map(Path::new));
     }
 }
