@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use meanwhile::engine::connect_for_calls;
 use meanwhile::engine::model::CALLS_VARIABLE;
 use mw_tools::task_calls::{CallReply, TaskCall};
 use serde_json::Value;
@@ -42,7 +43,7 @@ pub(crate) fn answer(json: bool, command: &Command) -> Option<CommandResult> {
             && reply.data.get("timed_out") == Some(&Value::Bool(true))
     };
     loop {
-        let stream = UnixStream::connect(socket).ok()?;
+        let stream = connect_for_calls(socket).ok()?;
         match exchange(stream, &call) {
             Ok(reply) if goes_on(&reply) => {}
             Ok(reply) => return Some(show(json, command, &reply)),

@@ -24,7 +24,7 @@ pub use crate::disk::home::Home;
 pub use crate::disk::names::{AGENT_SESSIONS_DIR, CHATS_DIR, HOOKS_LOG_FILE, SERVE_KEY_FILE};
 pub use crate::disk::platform::random_bytes;
 pub use crate::disk::session_dir::agent_sessions::{child_session, keeper_session};
-pub use crate::disk::session_dir::call_socket::CallSocket;
+pub use crate::disk::session_dir::call_socket::{CallSocket, connect as connect_for_calls};
 pub use crate::disk::store::inspect::{Inspection, inspect};
 pub use crate::disk::store::{ApprovalEntry, ExportState, SessionInfo, TaskEvent};
 pub use crate::disk::task_dir::log_view::StreamChoice;

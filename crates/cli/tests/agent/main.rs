@@ -16,6 +16,7 @@ mod servers;
 mod sessions;
 mod settings;
 mod spans;
+mod task_calls;
 mod turns;
 
 use mw_testkit::Home;

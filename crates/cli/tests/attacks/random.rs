@@ -1,6 +1,7 @@
 //! Random scripts: the effects that are observed are a part of what the grant says.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 
 use mw_model::{EnvironmentGrant, Grant, ReadGrant, WriteGrant};
 use proptest::prelude::*;
@@ -11,8 +12,11 @@ use crate::gate::{Gate, Kernel};
 use crate::list;
 use crate::world::World;
 
-/// How many scripts run. Each is judged and, unless it needs approval, run.
-const CASES: u32 = 240;
+/// How many scripts are made for each kernel. Each is judged and, unless it needs approval, run.
+const CASES: u32 = 160;
+
+/// Names another number of scripts, which then differ from run to run.
+const CASES_VARIABLE: &str = "MW_CASES";
 
 /// Harmless parts of scripts.
 const HARMLESS: [&str; 14] = [
@@ -91,6 +95,23 @@ fn beyond(grant: &Grant, seen: &BTreeSet<&'static str>, world: &World) -> Vec<&'
 
 #[test]
 fn the_effects_of_random_scripts_are_part_of_their_grants() {
+    check(Kernel::Full, 12);
+}
+
+/// Landlock holds less than a grant says, so policy must not rely on it.
+#[test]
+fn random_scripts_have_no_more_effects_with_landlock_only() {
+    check(Kernel::LandlockOnly, 5);
+}
+
+#[test]
+fn random_scripts_have_no_more_effects_without_a_kernel_that_confines() {
+    check(Kernel::Neither, 5);
+}
+
+/// Runs random scripts, of which at least this part in a hundred must run.
+#[track_caller]
+fn check(kernel: Kernel, least_that_run: u32) {
     let attacks = [Effect::Outside, Effect::Secret, Effect::Setuid].into_iter().flat_map(list::with);
     // Those that only say what they do need approval.
     let runs =
@@ -98,11 +119,11 @@ fn the_effects_of_random_scripts_are_part_of_their_grants() {
     let attacks: Vec<String> = attacks
         .filter(|attack| runs.iter().any(|part| attack.contains(part)) && !attack.contains("sleep"))
         .collect();
-    let gate = Gate::new(Kernel::Full);
+    let gate = Gate::new(kernel);
     let shared = gate.world();
-    let config =
-        Config { cases: CASES, failure_persistence: None, max_shrink_iters: 20, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let cases = std::env::var(CASES_VARIABLE).ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 20, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, rng());
     let ran = std::cell::Cell::new(0);
     let result = runner.run(&script(attacks), |text| {
         let (decision, _) = gate.judged(&shared, &gate.filled(&text, &shared));
@@ -128,7 +149,17 @@ fn the_effects_of_random_scripts_are_part_of_their_grants() {
         prop_assert!(beyond.is_empty(), "{text:?} has the effects {beyond:?} beyond {}", grant.in_words());
         Ok(())
     });
-    assert!(result.is_ok(), "{}", result.unwrap_err());
-    println!("{} of {CASES} random scripts ran confined", ran.get());
-    assert!(ran.get() >= 30, "only {} of {CASES} scripts ran", ran.get());
+    assert!(result.is_ok(), "{kernel:?}: {}", result.unwrap_err());
+    println!("{kernel:?}: {} of {cases} random scripts ran", ran.get());
+    assert!(ran.get() * 100 >= least_that_run * cases, "only {} of {cases} scripts ran", ran.get());
+}
+
+/// The same scripts each time, or, with another number of them, others each time.
+fn rng() -> TestRng {
+    if std::env::var_os(CASES_VARIABLE).is_none() {
+        return TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    }
+    let mut seed = [0; 32];
+    std::fs::File::open("/dev/urandom").unwrap().read_exact(&mut seed).unwrap();
+    TestRng::from_seed(RngAlgorithm::ChaCha, &seed)
 }

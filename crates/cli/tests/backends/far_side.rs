@@ -20,10 +20,12 @@ fn world(sshd: &Sshd) -> World {
 
 /// Kills the server's process of each connection.
 fn cut(sshd: &Sshd) {
-    for pid in sshd.server.children() {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-    }
+    sshd.server.children().into_iter().for_each(kill);
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
 }
 
 #[test]
@@ -50,6 +52,31 @@ fn an_end_while_the_server_is_away_is_learned_later() {
     let task = world.ended(&id);
     assert_eq!(task["exit_code"], 5, "{task}");
     assert_eq!(String::from_utf8(world.home.log(&id)).unwrap(), counted());
+}
+
+/// Nothing could be recorded any more, so nothing of meanwhile must stay.
+#[test]
+fn nothing_stays_here_when_the_home_is_removed_under_a_task() {
+    let sshd = Sshd::start();
+    let world = world(&sshd);
+    let word = unique();
+    let id = world.start(&format!("echo up; sleep {word}"), &[]);
+    world.home.until_logged(&id, "up");
+    let pair = world.home.pair(&id);
+    let drivers = world.drivers_of(&id);
+    assert_eq!(drivers.len(), 1);
+    fs::remove_dir_all(world.home.state()).unwrap();
+    for driver in drivers {
+        world.home.kill_process(driver);
+    }
+    for pid in [pair.supervisor, pair.guardian] {
+        world.home.until_dead(pid);
+    }
+    // Elsewhere, the command goes on.
+    for pid in world.processes_with(&word) {
+        kill(pid);
+    }
+    world.until_running(&word, false);
 }
 
 #[test]

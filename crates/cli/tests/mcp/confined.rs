@@ -86,3 +86,22 @@ fn a_question_shows_the_grant_that_a_yes_gives_and_the_task_gets_it() {
     let task = home.status(home.list()[0]["id"].as_str().unwrap());
     assert_eq!(task["confined"]["grant"], grant, "{task}");
 }
+
+/// The directory would otherwise become one that the command may change.
+#[test]
+fn a_call_that_names_another_directory_for_temporary_files_needs_approval() {
+    let home = project();
+    let outside = directory_outside(env!("CARGO_TARGET_TMPDIR"));
+    let there = outside.path().join("tmp");
+    fs::create_dir(&there).unwrap();
+    fs::write(home.work().join("x.py"), format!("open('{}/mark', 'w')\n", there.display())).unwrap();
+    let mut host = Host::of(home.command(["mcp"]).session("host").env("MEANWHILE_APPROVAL_WAIT", "50ms"));
+    let with = |directory: &std::path::Path| json!({"command": "python3 x.py", "env": {"TMPDIR": directory}});
+    let reply = host.call("shell", &with(&there));
+    let said = text(&reply);
+    assert!(reply["isError"] == true && said.contains("it may change the files there"), "{said}");
+    assert!(!there.join("mark").exists(), "{said}");
+    // Where every command may write, it changes nothing.
+    let said = text(&host.call("shell", &with(std::path::Path::new("/var/tmp"))));
+    assert!(said.contains("Read-only file system") && !there.join("mark").exists(), "{said}");
+}

@@ -64,6 +64,32 @@ fn a_confined_task_uses_the_tasks_of_its_session() {
     assert!(killed["cause"].as_str().unwrap().contains("by task bash-"), "{killed}");
 }
 
+/// A socket address has room for 108 bytes.
+#[test]
+fn a_home_with_a_long_path_has_the_same_socket() {
+    let home = project();
+    let long = home.user().join("a-long-name-of-a-directory/".repeat(6)).join("home");
+    let mut host = Host::of(home.command(["mcp"]).session("one").env("MEANWHILE_HOME", &long));
+    let said =
+        inside(&home, &mut host, &format!("{MW} list; echo list $?; {MW} start 'echo fine'; echo start $?"));
+    has(&said, &["list 0", "start 0"]);
+    let listed = home.command(["list", "--json", "--all"]).env("MEANWHILE_HOME", &long).run().json();
+    assert!(listed.to_string().contains("echo fine"), "{listed}");
+}
+
+#[test]
+fn nothing_is_left_of_the_sockets_after_everything_was_cleared() {
+    let home = project();
+    let mut host = server(&home, "one");
+    let socket = socket(&home, &mut host);
+    // A server that is killed removes nothing.
+    host.server.signal(rustix::process::Signal::KILL);
+    let _ = host.server.wait(SOON);
+    assert!(socket.exists());
+    home.mw(["clear", "--everything"]).ok();
+    assert!(!socket.parent().unwrap().exists() && !home.state().exists());
+}
+
 #[test]
 fn the_host_of_a_session_answers_its_tasks_by_the_policy_of_the_session() {
     let home = project();
@@ -198,7 +224,7 @@ fn only_confined_tasks_of_the_session_are_answered() {
     let theirs =
         code(&home, "call.py", &format!("MEANWHILE_CALLS={} {MW} list; echo code $?", socket.display()));
     has(&text(&other.call("shell", &json!({"command": theirs}))), &["code "]);
-    // Its confinement does not let it connect; with the whole network it can, and is refused.
+    // Its confinement does not let it connect; with the whole network the socket is hidden.
     let connect = format!(
         "import socket\ns = socket.socket(socket.AF_UNIX)\ntry:\n s.connect('{}')\n try: s.sendall(b'{call}\\n')\n except BrokenPipeError: pass\n print(s.recv(999))\n\
          except OSError as e: print('errno', e.errno)\n",
@@ -212,7 +238,7 @@ fn only_confined_tasks_of_the_session_are_answered() {
         let id = id.session("").run().json()["id"].as_str().unwrap().to_owned();
         let _ = home.ended(&id);
         let log = String::from_utf8(home.log(&id)).unwrap();
-        has(&log, &[if network == "full" { "only confined tasks" } else { "errno 13" }]);
+        has(&log, &[if network == "full" { "errno 111" } else { "errno 13" }]);
     }
 }
 

@@ -8,7 +8,7 @@ use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, TRANSCR
 use mw_model::{Activity, AgentRecord, RunOrigin, TaskId, TaskKind, TaskSpec};
 
 use crate::agent::Agents;
-use crate::disk::wake_up::short;
+use crate::disk::platform::short;
 use crate::error::{Error, Result};
 use crate::redact::Redaction;
 use crate::task::{AgentView, Task};

@@ -21,6 +21,7 @@ mod local_files;
 mod policy;
 mod question;
 mod session_policy;
+mod temporary;
 
 pub use asker::{AskOutcome, Asker, Nobody};
 pub use gate::GatedCall;
@@ -29,6 +30,7 @@ pub use policy::{ApprovalTimeouts, Policy};
 pub use session_policy::{RuleText, SessionPolicy};
 
 pub(crate) use digest::{digest_of_request, digest_of_spec};
+pub(crate) use temporary::{TEMPORARY, is_temporary};
 
 use crate::base::part;
 

@@ -13,6 +13,7 @@ use mw_policy::{
 };
 
 use super::local_files::{LocalFiles, project_of};
+use super::temporary::widens;
 
 /// How long an approval request stays open.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +76,22 @@ fn ask_for_everything(verdict: &mut Verdict, need: &str, mode: Mode) {
     verdict.reasons.insert(0, Reason { part: String::new(), why });
 }
 
+/// Turns the verdict about a confined command into a question if the call names another directory for temporary files, which the
+/// command may then change.
+fn ask_about_temporary(verdict: &mut Verdict, added: &[(String, String)], home: Option<&Path>, mode: Mode) {
+    let named = added.iter().rev().find(|(name, _)| name == "TMPDIR");
+    let Some((_, value)) = named.filter(|(_, value)| widens(Path::new(value), home)) else { return };
+    let least = match mode {
+        Mode::Ci | Mode::Plan => Decision::Deny,
+        Mode::Safe | Mode::Auto => Decision::Ask,
+        Mode::Dangerous => Decision::Allow,
+    };
+    verdict.decision = verdict.decision.max(least);
+    verdict.effects.push(format!("may change files in {value}, because TMPDIR names it"));
+    let why = format!("with TMPDIR={value} it may change the files there");
+    verdict.reasons.push(Reason { part: String::new(), why });
+}
+
 /// Turns the verdict about a start that a confined task asks for into a question, if the start would get more than that task has.
 /// Otherwise code that cannot send or change something itself could have it done.
 fn ask_beyond(verdict: &mut Verdict, now: Option<&TaskGrant>, asking: &TaskGrant, mode: Mode) {
@@ -115,6 +132,9 @@ impl Policy {
         let mut verdict = self.judge(tool, Some(command), cwd, added, self.confined);
         if let Some(need) = needs_more(command).filter(|_| self.confined != ConfinementLevel::No) {
             ask_for_everything(&mut verdict, &need, self.mode);
+        }
+        if self.confined != ConfinementLevel::No {
+            ask_about_temporary(&mut verdict, added, self.user_home.as_deref(), self.mode);
         }
         let raw = |path: &Path| RawText::from(path.as_os_str().as_bytes());
         let grant = (self.confined != ConfinementLevel::No).then(|| TaskGrant {

@@ -15,6 +15,7 @@ mod places;
 mod plan;
 mod protected;
 mod refused;
+mod repository;
 mod secrets;
 mod services;
 

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use mw_model::NetworkGrant;
 
 use super::list::real;
-
-/// Directories for temporary files.
-const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+use crate::approval::{TEMPORARY, is_temporary};
 
 /// Devices that any program may use: those that hold nothing, terminals, and processors for computing.
 const DEVICES: [&str; 22] = [
@@ -68,19 +66,6 @@ pub(super) fn temporary(variable: Option<&Path>, home: Option<&Path>) -> Vec<Pat
     TEMPORARY.iter().filter_map(|path| real(Path::new(path))).chain(own).collect()
 }
 
-/// Returns whether a directory that `TMPDIR` names is one for temporary files: a command could name any.
-fn is_temporary(path: &Path, home: Option<&Path>) -> bool {
-    path.is_dir()
-        && path.iter().any(|part| names_temporary(&part.to_string_lossy()))
-        && !home.is_some_and(|home| home.starts_with(path) || path.starts_with(home))
-}
-
-/// Returns whether one of the words of a name says that a directory is temporary.
-fn names_temporary(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "tmp" | "temp" | "scratch"))
-}
-
 pub(super) fn devices() -> Vec<PathBuf> {
     DEVICES.iter().map(Path::new).filter(|path| path.exists()).map(Path::to_owned).collect()
 }
@@ -116,16 +101,6 @@ mod tests {
         assert!(temporary(Some(&at("scratch")), Some(&home)).contains(&at("scratch")));
         for wrong in [at("home/tmp"), home.clone(), PathBuf::from("/etc"), PathBuf::from("/")] {
             assert!(!temporary(Some(&wrong), Some(&home)).contains(&wrong), "{}", wrong.display());
-        }
-    }
-
-    #[test]
-    fn only_a_whole_word_names_a_temporary_directory() {
-        for name in ["tmp", "TEMP", "build-tmp", "scratch", "tmp.X1"] {
-            assert!(names_temporary(name), "{name}");
-        }
-        for name in ["attempts", "tmpfiles.d", "contemporary", "scratchpad", ""] {
-            assert!(!names_temporary(name), "{name}");
         }
     }
 

@@ -21,6 +21,11 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
     let mut changes = places.changes(&task);
     let mut hidden: Vec<PathBuf> = places.own_home.iter().cloned().collect();
     hidden.extend(services::found(places.agent.as_deref()));
+    let calls = places.calls(&spec.session);
+    if task.grant.network == NetworkGrant::Full {
+        let own = places.project.as_deref().into_iter().chain(calls.as_deref());
+        hidden.extend(services::of_other_programs(&own.collect::<Vec<_>>()));
+    }
     if task.grant.read == ReadGrant::NoSecrets {
         for home in &places.homes {
             hidden.extend(secrets::of_user(home));
@@ -31,7 +36,6 @@ pub(crate) fn confinement(spec: &TaskSpec, own_home: &Path) -> Option<Confinemen
         }
     }
     let hidden = outermost(hidden);
-    let calls = places.calls(&spec.session);
     changes.protect_calls(calls.as_deref());
     changes.forget_hidden(&hidden);
     changes.pin_parents(&hidden);

@@ -7,9 +7,6 @@ use mw_policy::{PROTECTED_NAMES, PROTECTED_PATHS};
 
 use super::list::{contains, real};
 
-/// Files of a repository that make git run programs. The rest of `.git` changes with every commit.
-const OF_REPOSITORY: [&str; 4] = ["hooks", "config", "config.worktree", "info/attributes"];
-
 /// What is protected in a directory.
 #[derive(Default)]
 pub(super) struct Protected {
@@ -43,68 +40,6 @@ impl Protected {
             }
         }
     }
-
-    fn find_in_repository(&mut self, project: &Path, git: &Path) {
-        let Some(git) = real(git) else { return };
-        // A link that leaves the project would make what it names changeable.
-        if !git.starts_with(project) {
-            return;
-        }
-        if git.is_dir() {
-            return self.protect_repository(git);
-        }
-        // A linked worktree, or a submodule.
-        if let Some((own, common)) = linked_repository(project, &git) {
-            self.writable.extend([own.clone(), common.clone()]);
-            self.protect_repository(common);
-            for name in ["commondir", "gitdir", "config.worktree"] {
-                self.read_only.extend(real(&own.join(name)));
-            }
-        }
-        self.read_only.push(git);
-    }
-
-    fn protect_repository(&mut self, git: PathBuf) {
-        if git.join("HEAD").exists() {
-            // What does not exist could be made, and an empty directory or file is as good as none.
-            let _ = fs::create_dir(git.join("hooks"));
-            let config = fs::read(git.join("config")).unwrap_or_default();
-            if String::from_utf8_lossy(&config).to_lowercase().contains("worktreeconfig") {
-                let _ = fs::File::create_new(git.join("config.worktree"));
-            }
-        }
-        // It names another directory with configuration and hooks. An empty one makes git fail.
-        let elsewhere = git.join("commondir");
-        match real(&elsewhere) {
-            Some(it) => self.read_only.push(it),
-            None => self.absent.push(elsewhere),
-        }
-        for tree in fs::read_dir(git.join("worktrees")).into_iter().flatten().flatten() {
-            let tree = tree.path();
-            let names = ["commondir", "gitdir", "config.worktree"];
-            self.read_only.extend(names.iter().filter_map(|name| real(&tree.join(name))));
-        }
-        self.read_only.extend(OF_REPOSITORY.iter().filter_map(|name| real(&git.join(name))));
-        for module in fs::read_dir(git.join("modules")).into_iter().flatten().flatten() {
-            let module = module.path();
-            self.read_only.extend(["hooks", "config"].iter().filter_map(|name| real(&module.join(name))));
-        }
-        self.pinned.push(git);
-    }
-}
-
-/// Returns the directory of a linked worktree and that of its repository, if both name each other.
-fn linked_repository(project: &Path, file: &Path) -> Option<(PathBuf, PathBuf)> {
-    let text = fs::read_to_string(file).ok()?;
-    let own = real(&project.join(text.strip_prefix("gitdir:")?.trim()))?;
-    let back = fs::read_to_string(own.join("gitdir")).ok()?;
-    if real(Path::new(back.trim()))? != *file {
-        return None;
-    }
-    let common = fs::read_to_string(own.join("commondir")).ok()?;
-    let common = real(&own.join(common.trim()))?;
-    let is_repository = ["HEAD", "objects", "refs"].iter().all(|name| common.join(name).exists());
-    (is_repository && own.starts_with(&common)).then_some((own, common))
 }
 
 #[cfg(test)]
@@ -152,13 +87,14 @@ mod tests {
                 ".git/config",
                 ".git/hooks",
                 ".git/modules/a/config",
+                ".git/modules/a/hooks",
                 ".git/worktrees/b/commondir",
                 ".github/workflows",
                 "Lefthook.yml"
             ]
         );
-        assert_eq!(inside(&top, found.pinned), [".git", ".github"]);
-        assert_eq!(inside(&top, found.absent), [".git/commondir"]);
+        assert_eq!(inside(&top, found.pinned), [".git", ".git/modules/a", ".github"]);
+        assert_eq!(inside(&top, found.absent), [".git/commondir", ".git/modules/a/commondir"]);
         assert!(found.writable.is_empty());
     }
 

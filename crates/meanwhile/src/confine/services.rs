@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use mw_model::wire::{SERVER_SOCKETS, SERVICE_SOCKETS};
+
 use super::list::real;
 
 /// Sockets and directories of sockets of services of the system.
@@ -41,6 +43,23 @@ pub(super) fn found(agent: Option<&Path>) -> Vec<PathBuf> {
     known.filter_map(|path| real(&path)).chain(in_temporary(Path::new("/tmp"))).collect()
 }
 
+/// Returns the sockets of all programs that can be connected to now, but for those of services and servers, and those in these directories.
+/// A command with the network could reach them: its connections are not checked.
+pub(super) fn of_other_programs(own: &[&Path]) -> Vec<PathBuf> {
+    let table = fs::read("/proc/net/unix").unwrap_or_default();
+    let known = SERVICE_SOCKETS.iter().chain(&SERVER_SOCKETS).filter_map(|path| real(Path::new(path)));
+    let kept: Vec<PathBuf> = known.chain(own.iter().map(|path| path.to_path_buf())).collect();
+    let mut found: Vec<PathBuf> = String::from_utf8_lossy(&table)
+        .lines()
+        .filter_map(|line| line.split_once('/'))
+        .filter_map(|(_, path)| real(&Path::new("/").join(path)))
+        .filter(|path| is_socket(path) && !kept.iter().any(|kept| path.starts_with(kept)))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
 fn is_socket(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.file_type().is_socket())
 }
@@ -64,6 +83,20 @@ fn in_temporary(directory: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sockets_of_other_programs_are_found_but_for_those_of_the_project() {
+        let place = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(place.path()).unwrap();
+        let project = top.join("project");
+        fs::create_dir(&project).unwrap();
+        let bound = [top.join("with space"), project.join("s")].map(|path| {
+            let socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+            (path, socket)
+        });
+        let found = of_other_programs(&[&project]);
+        assert!(found.contains(&bound[0].0) && !found.contains(&bound[1].0), "{found:?}");
+    }
 
     #[test]
     fn sockets_among_temporary_files_are_found() {

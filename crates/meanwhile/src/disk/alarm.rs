@@ -23,7 +23,7 @@ use super::file_lock::{is_taken, open_private, within};
 use super::home::Home;
 use super::names::{ALARM_BELL_FILE, ALARM_FILE};
 use super::platform;
-use super::wake_up::short;
+use super::platform::short;
 
 /// How long a process that looks at the state may have the lock.
 const LOOK: Duration = Duration::from_millis(50);

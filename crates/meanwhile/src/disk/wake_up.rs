@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Listener {
         let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = home.listeners().join(name);
         let _ = fs::remove_file(&path);
-        let socket = short(&path, |path| UnixDatagram::bind(path))?;
+        let socket = platform::short(&path, |path| UnixDatagram::bind(path))?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, path })
     }
@@ -74,23 +74,9 @@ pub(crate) fn send(home: &Home) {
         }) else {
             return;
         };
-        let sent = short(&entry.path(), |path| socket.send_to(&[1], path));
+        let sent = platform::short(&entry.path(), |path| socket.send_to(&[1], path));
         if sent.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-/// Calls `act` with a path short enough for a socket address, which holds 108 bytes. A long path is reached through a
-/// descriptor of its directory.
-pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    const LONGEST: usize = 100;
-    if path.as_os_str().len() <= LONGEST {
-        return act(path);
-    }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return act(path);
-    };
-    let directory = fs::File::open(parent)?;
-    act(&platform::short_path(&directory).join(name))
 }

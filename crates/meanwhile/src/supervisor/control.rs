@@ -13,7 +13,7 @@ use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlReque
 use crate::disk::home::Home;
 use crate::disk::optional_file::is_absent;
 use crate::disk::platform;
-use crate::disk::wake_up::short;
+use crate::disk::platform::short;
 use crate::error::{Error, Result};
 
 /// How long a supervisor may take to answer a request whose answer is optional.

@@ -5,6 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::task::grant::NetworkGrant;
 use crate::text::raw_text::RawText;
 
+/// Sockets, or directories of them, of services that answer questions about users, names and the like, or write logs.
+pub const SERVICE_SOCKETS: [&str; 9] = [
+    "/run/nscd",
+    "/run/nslcd",
+    "/run/samba/winbindd",
+    "/var/lib/sss/pipes/nss",
+    "/run/systemd/journal",
+    "/run/systemd/resolve",
+    "/run/systemd/userdb",
+    "/run/avahi-daemon",
+    "/dev/log",
+];
+
+/// Directories with sockets of servers on this machine. Only commands with a network may reach them.
+pub const SERVER_SOCKETS: [&str; 4] = ["/run/postgresql", "/run/mysqld", "/run/redis", "/run/memcached"];
+
 /// The confinement of a task, as concrete paths. All paths are absolute and have no links.
 ///
 /// A path that no longer exists is ignored, except in `writable`, where it could not be changed anyway.

@@ -15,7 +15,7 @@ mod place_record;
 mod refusal_code;
 mod start;
 
-pub use confinement::{Confinement, Enforcer};
+pub use confinement::{Confinement, Enforcer, SERVER_SOCKETS, SERVICE_SOCKETS};
 pub use control::{
     CONTROL_VERSION, ControlReply, ControlRequest, KillReceipt, Operation, SentSignal, Survivor,
 };

@@ -24,6 +24,9 @@ const MAX_USELESS: u32 = 8;
 /// The pause after the first of them; it doubles each time.
 const PAUSE_MS: u64 = 50;
 
+/// Why nobody knows how a task ended whose driver can write its result nowhere.
+const REMOVED: &str = "the directory of the task was removed";
+
 /// The drivers of a run.
 #[derive(Default)]
 pub(crate) struct Drivers {
@@ -68,6 +71,9 @@ impl Supervisor {
             self.unsupervised = end.cause();
             return AfterDriver::Ended(end.exit());
         }
+        if is_directory_removed() {
+            return AfterDriver::Ended(Exit::Unknown(REMOVED.to_owned()));
+        }
         let now = clock::monotonic_ms();
         let is_useless = now < self.drivers.begun_ms.saturating_add(USEFUL_MS);
         self.drivers.useless = if is_useless { self.drivers.useless + 1 } else { 0 };
@@ -83,7 +89,7 @@ impl Supervisor {
         AfterDriver::Again
     }
 
-    /// Executes the driver again. If that fails, it is tried again later.
+    /// Executes the driver again. If that fails, it is tried again later, unless the driver could write its result nowhere.
     pub(crate) fn start_driver(&mut self) {
         let now = clock::monotonic_ms();
         self.drivers.begun_ms = now;
@@ -95,6 +101,7 @@ impl Supervisor {
                 self.process = process;
                 self.tree_changed = true;
             }
+            Err(_) if is_directory_removed() => self.leader_ended(Exit::Unknown(REMOVED.to_owned())),
             Err(_) => self.leader = Leader::Away { due_ms: now + USEFUL_MS },
         }
     }
@@ -134,6 +141,11 @@ impl Supervisor {
         }
         Tree::signal(&driver, &[SIGURG])
     }
+}
+
+/// Returns whether the directory of the task, in which this process works, does not exist any more.
+fn is_directory_removed() -> bool {
+    matches!(rustix::process::getcwd(Vec::new()), Err(rustix::io::Errno::NOENT))
 }
 
 fn append_signal(run: u32, signal: i32) -> io::Result<()> {

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use mw_model::NetworkGrant;
-use mw_model::wire::{Confinement, Enforcer};
+use mw_model::wire::{Confinement, Enforcer, SERVER_SOCKETS};
 
 use crate::boot::start_message::receive_from;
 use crate::sys::{self, Board, Child, Confine, Connects, ExecPlan, Reachable, SpawnStep};
@@ -61,13 +61,10 @@ pub(super) fn spawn(
     }
 }
 
-/// Directories with sockets of servers on this machine.
-const SERVERS: [&str; 4] = ["/run/postgresql", "/run/mysqld", "/run/redis", "/run/memcached"];
-
 /// Sockets of other programs could be those of services that act for the user.
 fn reachable(confinement: &Confinement) -> Reachable {
     let own = confinement.writable.iter().map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())));
-    let servers: &[&str] = if confinement.network == NetworkGrant::None { &[] } else { &SERVERS };
+    let servers: &[&str] = if confinement.network == NetworkGrant::None { &[] } else { &SERVER_SOCKETS };
     let calls = confinement.calls.iter().map(|path| PathBuf::from(OsStr::from_bytes(path.as_bytes())));
     let own = own.chain(servers.iter().map(PathBuf::from)).chain(calls);
     Reachable::below((!confinement.writes_all).then_some(own))

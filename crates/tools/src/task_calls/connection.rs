@@ -8,11 +8,10 @@ use meanwhile::engine::Runtime;
 use meanwhile::{Meanwhile, Task};
 use mw_model::{TaskGrant, TaskId};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::socket_peercred;
-use rustix::process::{PidfdFlags, geteuid, pidfd_open};
 use serde_json::Value;
 
 use super::listener::SettingsNow;
+use super::peer::Peer;
 use super::wire::{CallReply, MAX_CALL, TaskCall};
 use crate::call::{CallContext, CallSettings, Caller, WaitDecision};
 use crate::dialects::Dialect;
@@ -96,12 +95,10 @@ impl Answering {
 
 /// Returns the confined task of the session that has connected, by the process tree.
 fn caller_of(stream: &UnixStream, session: &str, runtime: &Runtime) -> Option<(TaskId, TaskGrant)> {
-    let peer = socket_peercred(stream).ok().filter(|peer| peer.uid == geteuid())?;
-    let process = pidfd_open(peer.pid, PidfdFlags::empty()).ok()?;
-    let pid = u32::try_from(peer.pid.as_raw_nonzero().get()).ok()?;
-    let found = runtime.sessions().confined_task_of(pid, session)?;
+    let peer = Peer::of(stream)?;
+    let found = runtime.sessions().confined_task_of(peer.pid(), session)?;
     // If it has ended, another process may have had its id.
-    (!is_ready(&process, PollFlags::IN)).then_some(found)
+    peer.is_alive().then_some(found)
 }
 
 /// Reads a line. Returns `None` if it is too long, or does not arrive in time.
@@ -135,7 +132,7 @@ impl Caller for TaskCaller<'_> {
     }
 }
 
-fn is_ready(fd: &impl std::os::fd::AsFd, events: PollFlags) -> bool {
+pub(super) fn is_ready(fd: &impl std::os::fd::AsFd, events: PollFlags) -> bool {
     let mut fds = [PollFd::new(fd, events)];
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }

@@ -6,11 +6,12 @@
 //!        reply ◀── the same tools and the same policy as for the model, with at most the grant of that task
 //! ```
 //!
-//! A host of the session holds the socket ([`TaskCalls`]). `wire` has the two lines, `listener` accepts connections, `connection`
-//! answers one. A connection carries one call.
+//! A host of the session holds the socket ([`TaskCalls`]). `wire` has the two lines, `listener` accepts connections, `peer`
+//! finds the process at the other end, `connection` answers one. A connection carries one call.
 
 mod connection;
 mod listener;
+mod peer;
 mod wire;
 
 pub use listener::TaskCalls;

@@ -62,6 +62,61 @@ fn a_read_only_task_changes_no_project_and_reads_it() {
     assert_eq!(fs::read_to_string(home.work().join("text")).unwrap(), "content");
 }
 
+/// Submodules have repositories of their own, whose names may have slashes, and the configuration may name hooks and further
+/// configurations among the files of the project.
+#[test]
+fn what_git_obeys_in_submodules_worktrees_and_its_configuration_is_protected() {
+    let home = confining();
+    let set_up = "set -e; git config user.email a@b.c; git config user.name n; git config protocol.file.allow always\n\
+        git init -q ../library; git -C ../library -c user.email=a@b.c -c user.name=n commit -q --allow-empty -m x\n\
+        git -c protocol.file.allow=always submodule --quiet add ../library libs/one; git commit -qm x\n\
+        git config extensions.worktreeConfig true; git worktree add -q ../tree\n\
+        mkdir -p tools/hooks scripts; touch tools/hooks/pre-commit own.config scripts/clean.sh\n\
+        git config core.hooksPath tools/hooks; git config include.path ../own.config\n\
+        git config filter.x.clean 'sh scripts/clean.sh %f'; ls .git/modules/libs/one .git/worktrees/tree";
+    home.program("sh").arg("-c").arg(set_up).run().ok();
+    let obeyed = [
+        ".git/modules/libs/one/config",
+        ".git/modules/libs/one/hooks/post-checkout",
+        ".git/modules/libs/one/hooks/new",
+        "libs/one/.git",
+        ".git/worktrees/tree/config.worktree",
+        ".git/worktrees/tree/commondir",
+        "tools/hooks/pre-commit",
+        "tools/hooks/new",
+        "own.config",
+        "scripts/clean.sh",
+    ];
+    let mut script = String::new();
+    for path in obeyed {
+        script.push_str(&format!("echo x >> {path} && echo 'WRITTEN {path}'; "));
+    }
+    for path in [
+        ".git/modules",
+        ".git/modules/libs",
+        ".git/modules/libs/one",
+        ".git/worktrees",
+        "libs",
+        "libs/one",
+        "tools",
+    ] {
+        script.push_str(&format!("mv {path} {path}2 && echo 'MOVED {path}'; "));
+    }
+    script.push_str(
+        "mkdir -p evil/hooks; echo ../../../../evil > .git/modules/libs/one/commondir; git status > /dev/null",
+    );
+    let (log, _) = confined(&home, &PROJECT, &script);
+    assert!(!log.contains("WRITTEN") && !log.contains("MOVED"), "{log}");
+    assert!(!home.work().join(".git/modules/libs/one/commondir").exists(), "{log}");
+    let (log, _) = confined(
+        &home,
+        &PROJECT,
+        "echo y > libs/one/y; git -C libs/one add y && git -C libs/one -c user.email=a@b.c -c user.name=n commit -qm y; \
+         git status --short; echo over",
+    );
+    assert!(log.contains("M libs/one") && log.contains("over"), "work in a submodule goes on: {log}");
+}
+
 /// The file would make git obey another configuration.
 #[test]
 fn a_repository_is_not_redirected() {

@@ -5,7 +5,7 @@ use std::fs;
 
 use mw_testkit::{Need, need_root, skip};
 
-use super::{PROJECT, confined, confining};
+use super::{Outside, PROJECT, confined, confining};
 
 /// Every grant that confines, with its network.
 const NETWORKS: [&str; 3] = ["none", "loopback", "full"];
@@ -80,6 +80,38 @@ fn a_confined_root_opens_and_makes_no_devices() {
     let (log, _) =
         confined(&home, &[&PROJECT[..], &["--pty"]].concat(), "python3 devices.py 2>&1; echo > /dev/tty");
     assert!(log.contains("opened []") && log.contains("terminal b'x\\n'"), "{log}");
+}
+
+/// Devices and settings of the kernel are not among the files: with them, a root would leave its confinement.
+#[test]
+fn a_root_that_may_write_everywhere_changes_files_but_no_disks_and_no_kernel() {
+    need_root();
+    let home = confining().gated().needing("python3");
+    let outside = Outside::new();
+    let rule =
+        "[[rules]]\nname = \"all\"\nmatch = \"python3 all.py\"\ndecision = \"allow\"\ngrant = \"anything\"\n";
+    let settings = home.user().join(".config/meanwhile");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("config.toml"), rule).unwrap();
+    let script = format!(
+        "import os, socket, stat\n\
+         def attempt(name, act):\n try: act(); print(name, 'done')\n except OSError as e: print(name, 'refused')\n\
+         disks = [os.path.join('/dev', name) for name in os.listdir('/dev')]\n\
+         for disk in [path for path in disks if stat.S_ISBLK(os.lstat(path).st_mode)]: attempt('disk', lambda: os.open(disk, os.O_RDONLY))\n\
+         attempt('made', lambda: os.mknod('/tmp/disk', stat.S_IFBLK | 0o600, os.makedev(7, 0)))\n\
+         for name in ['/proc/sys/kernel/core_pattern', '/proc/sys/vm/drop_caches', '/sys/kernel/uevent_helper', '/proc/self/oom_score_adj']: attempt('kernel', lambda: open(name, 'r+'))\n\
+         attempt('network', lambda: socket.socket())\n\
+         attempt('file', lambda: open('{}/mark', 'w'))\n\
+         os.close(os.open('/dev/null', os.O_RDWR)); print('terminal', os.openpty())\n",
+        outside.show()
+    );
+    fs::write(home.work().join("all.py"), script).unwrap();
+    let run = home.command(["run", "python3 all.py"]).session("s").env("MEANWHILE_MODE", "safe");
+    let log = run.run().text();
+    for allowed in ["disk done", "made done", "kernel done", "network done"] {
+        assert!(!log.contains(allowed), "{log}");
+    }
+    assert!(log.contains("kernel refused") && log.contains("file done") && log.contains("terminal"), "{log}");
 }
 
 /// Rights that a program may inherit stay although they are not among those that it can get.

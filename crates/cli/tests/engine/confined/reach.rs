@@ -60,6 +60,9 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
                   a, b = socket.socketpair(); a.send(b'y'); print('pair', b.recv(1))\n\
                   try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('datagram')\n\
                   except PermissionError: print('no datagram')\n\
+                  try: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132); print('other protocol')\n\
+                  except OSError as e: print('no other protocol', e.errno)\n\
+                  for protocol in [0, 6]: socket.socket(socket.AF_INET6, socket.SOCK_STREAM, protocol).close()\n\
                   try: l2 = socket.create_connection(('192.0.2.1', 9), 5)\n\
                   except OSError as e: print('outside', e.errno)\n\
                   try: socket.socket().sendto(b'x', 0x20000000, l.getsockname()); print('fast open')\n\
@@ -67,7 +70,9 @@ fn servers_on_this_machine_work_and_datagrams_do_not_with_the_grant_loopback() {
     fs::write(home.work().join("own.py"), script).unwrap();
     let options = ["--confine", "project", "--network", "loopback"];
     let (log, _) = confined(&home, &options, "python3 own.py");
-    for said in ["own 40", "pair b'y'", "no datagram", "outside 101", "no fast open 1"] {
+    for said in
+        ["own 40", "pair b'y'", "no datagram", "outside 101", "no fast open 1", "no other protocol 13"]
+    {
         assert!(log.contains(said), "{said}: {log}");
     }
 }
@@ -136,6 +141,29 @@ fn sockets_that_existed_among_temporary_files_are_out_of_reach() {
     assert!(said.contains("own True theirs False"), "{said}");
 }
 
+/// An editor, for example, runs programs for whoever connects to it.
+#[test]
+fn sockets_that_existed_are_out_of_reach_of_a_command_with_the_network() {
+    let home = confining().needing("python3");
+    let (outside, place) = (Outside::new(), tempfile::tempdir_in("/var/tmp").unwrap());
+    fs::create_dir(place.path().join("editor")).unwrap();
+    let listen = |path: &Path| std::os::unix::net::UnixListener::bind(path).unwrap();
+    let theirs = [outside.at("s"), place.path().join("editor/server")];
+    let _listening = theirs.each_ref().map(|path| listen(path));
+    let _of_project = listen(&home.work().join("s"));
+    let script = format!(
+        "import socket\n\
+         def reach(path):\n try: socket.socket(socket.AF_UNIX).connect(path); return True\n except OSError: return False\n\
+         own = socket.socket(socket.AF_UNIX); own.bind('own'); own.listen()\n\
+         print('theirs', reach('{}'), reach('{}'), 'own', reach('own'), reach('s'))",
+        theirs[0].display(),
+        theirs[1].display()
+    );
+    fs::write(home.work().join("reach.py"), script).unwrap();
+    let (said, _) = confined(&home, &["--confine", "project", "--network", "full"], "python3 reach.py");
+    assert!(said.contains("theirs False False own True True"), "{said}");
+}
+
 #[test]
 fn other_processes_are_out_of_reach() {
     let home = confining();
@@ -149,6 +177,27 @@ fn other_processes_are_out_of_reach() {
     assert!(log.contains("over") && !log.contains("in-the-environment"), "{log}");
     assert!(alive(pid));
     let _ = home.pair(&victim);
+}
+
+/// A limit on the time of the processor ends a process at once.
+#[test]
+fn limits_of_other_processes_are_not_changed() {
+    let home = confining().needing("python3");
+    let victim = home.start("exec sleep 600");
+    let pid = home.pid(&victim);
+    let script = format!(
+        "import resource as r, subprocess\n\
+         print('read', len(r.prlimit({pid}, r.RLIMIT_CPU)))\n\
+         for limit in [r.RLIMIT_CPU, r.RLIMIT_NOFILE]:\n try: r.prlimit({pid}, limit, (1, 1)); print('changed')\n except PermissionError: print('refused')\n\
+         r.setrlimit(r.RLIMIT_NOFILE, (100, 100)); print('own', r.prlimit(0, r.RLIMIT_NOFILE, (99, 99))[0])\n\
+         print('inherited', subprocess.run(['sh', '-c', 'ulimit -n 50; ulimit -n'], capture_output=True, text=True).stdout)"
+    );
+    fs::write(home.work().join("limits.py"), script).unwrap();
+    let (log, _) = confined(&home, &PROJECT, "python3 limits.py 2>&1");
+    for said in ["read 2", "refused\nrefused", "own 100", "inherited 50"] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    assert!(!log.contains("changed") && alive(pid), "{log}");
 }
 
 /// Another program's terminal can be neither read nor written.

@@ -14,7 +14,7 @@ pub(crate) use ports::{holders_of_port, listening_ports};
 pub use process::random_bytes;
 pub(crate) use process::{
     anonymous_file, command_of, files_of_supervisors_above, has_closed_supervisor_above, is_stopped,
-    is_visible_supervisor, look_above, monotonic_ms, running_ms, sees_all_processes, short_path, starter_of,
+    is_visible_supervisor, look_above, monotonic_ms, running_ms, sees_all_processes, short, starter_of,
     uptime_us, use_of,
 };
 pub(crate) use tree::{continue_if_stopped, kill_marked, peer_of, runs, signal, tree_of};

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mw_model::wire::SUPERVISOR_NAME;
 use mw_model::{ProcStat, Process, shown_command};
@@ -34,7 +34,7 @@ pub(crate) fn is_stopped(process: &Process) -> bool {
 }
 
 /// Returns a short path to an open directory.
-pub(crate) fn short_path(directory: &File) -> PathBuf {
+fn short_path(directory: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
@@ -42,6 +42,20 @@ pub(crate) fn short_path(directory: &File) -> PathBuf {
 pub(crate) fn anonymous_file() -> io::Result<File> {
     let file = rustix::fs::memfd_create("meanwhile", rustix::fs::MemfdFlags::CLOEXEC)?;
     Ok(file.into())
+}
+
+/// Calls `act` with a path short enough for a socket address, which holds 108 bytes. A long path is reached through a
+/// descriptor of its directory.
+pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    const LONGEST: usize = 100;
+    if path.as_os_str().len() <= LONGEST {
+        return act(path);
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return act(path);
+    };
+    let directory = File::open(parent)?;
+    act(&short_path(&directory).join(name))
 }
 
 /// Returns random bytes, fit for secrets.

@@ -6,7 +6,7 @@
 use std::fs::{self, DirBuilder, DirEntry, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use mw_model::fnv1a;
 
 use crate::disk::file_lock::{is_taken, open_private};
 use crate::disk::names::CALLS_SUFFIX;
+use crate::disk::platform::short;
 
 /// The extension of the lock of a socket.
 const LOCK: &str = "lock";
@@ -52,7 +53,8 @@ impl CallSocket {
         let Some(lock) = lock(&path)? else { return Ok(None) };
         remove(&path)?;
         sweep(&directory, &path);
-        Ok(Some(Self { listener: UnixListener::bind(&path)?, path, _lock: lock }))
+        let listener = short(&path, |path| UnixListener::bind(path))?;
+        Ok(Some(Self { listener, path, _lock: lock }))
     }
 
     /// Returns the listening socket.
@@ -67,6 +69,14 @@ impl Drop for CallSocket {
         // The lock is released last.
         let _ = remove(&self.path).and_then(|()| remove(&lock_of(&self.path)));
     }
+}
+
+/// Connects to the socket of a session. Its path may be longer than a socket address.
+///
+/// # Errors
+/// When nothing listens there, or this process may not connect.
+pub fn connect(socket: &Path) -> io::Result<UnixStream> {
+    short(socket, |socket| UnixStream::connect(socket))
 }
 
 fn lock_of(socket: &Path) -> PathBuf {
@@ -118,7 +128,6 @@ fn sweep(directory: &Path, own: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::UnixStream;
     use std::time::SystemTime;
 
     use super::*;
@@ -143,6 +152,17 @@ mod tests {
         UnixStream::connect(path(&home, "s")).unwrap();
         next.listener().accept().unwrap();
         assert_eq!(fs::read_dir(directory(&home)).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn the_path_of_a_home_can_be_longer_than_a_socket_address() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("long/".repeat(30)).join("home");
+        let socket = CallSocket::listen(&home, "s").unwrap().unwrap();
+        connect(&path(&home, "s")).unwrap();
+        socket.listener().accept().unwrap();
+        drop(socket);
+        assert_eq!(fs::read_dir(directory(&home)).unwrap().count(), 0);
     }
 
     #[test]

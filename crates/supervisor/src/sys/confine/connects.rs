@@ -18,6 +18,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2, readlink};
 use rustix::io::Errno;
 
+use mw_model::wire::SERVICE_SOCKETS;
+
 use super::apply::{checked, errno};
 
 const RECEIVE: libc::c_ulong = 0xc050_2100;
@@ -27,16 +29,6 @@ const CONTINUE: u32 = 1;
 
 /// The longest address that is read; those of sockets with a path are longer than all others.
 const MOST_BYTES: usize = 128;
-
-/// Directories with sockets of services that answer questions about users, names and the like, or write logs.
-const SERVICES: [&str; 6] = [
-    "/run/nscd",
-    "/run/systemd/journal",
-    "/run/systemd/resolve",
-    "/run/systemd/userdb",
-    "/run/avahi-daemon",
-    "/dev/log",
-];
 
 /// By how much the time of a new file may be too early.
 const COARSE: Duration = Duration::from_millis(20);
@@ -59,7 +51,7 @@ pub(crate) struct Reachable {
 impl Reachable {
     /// Directories that the command may change, where sockets are its own, and those of services. Without a list, all.
     pub(crate) fn below(writable: Option<impl Iterator<Item = PathBuf>>) -> Self {
-        let directories = writable.map(|own| own.chain(SERVICES.map(PathBuf::from)).collect());
+        let directories = writable.map(|own| own.chain(SERVICE_SOCKETS.map(PathBuf::from)).collect());
         Self { directories, since: SystemTime::now() }
     }
 

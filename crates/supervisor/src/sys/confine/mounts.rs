@@ -39,7 +39,7 @@ pub(super) struct Mounts {
     read_only: Vec<CString>,
     writable_again: Vec<CString>,
     hidden: Vec<CString>,
-    /// The devices that a root can open, apart from terminals, if it may not open all: it could read disks and memory.
+    /// The devices that a root can open, apart from terminals. It could read disks and memory.
     devices: Option<Vec<CString>>,
     /// The terminals that exist now.
     terminals: Vec<CString>,
@@ -59,7 +59,7 @@ impl Mounts {
         Ok(Self {
             writes_all: confinement.writes_all,
             own_proc: !is_root,
-            devices: (is_root && !confinement.writes_all).then(devices).transpose()?,
+            devices: is_root.then(devices).transpose()?,
             writable: texts(&confinement.writable)?,
             pinned: texts(&confinement.pinned)?,
             read_only: texts(&confinement.read_only)?,
@@ -78,14 +78,7 @@ impl Mounts {
             for path in &self.pinned {
                 bind(path)?;
             }
-            for path in self.devices.iter().flatten() {
-                bind(path)?;
-            }
-            let no_devices = if self.devices.is_some() { NO_DEVICES } else { 0 };
-            change(c"/", RECURSIVE, READ_ONLY | no_devices, 0)?;
-            for path in self.devices.iter().flatten() {
-                ignoring_absence(change(path, RECURSIVE, 0, NO_DEVICES))?;
-            }
+            self.restrict_all(READ_ONLY)?;
             for path in self.writable.iter().chain(&self.pinned) {
                 make_writable(path)?;
             }
@@ -93,9 +86,15 @@ impl Mounts {
                 let _ = change(c"/proc", 0, 0, READ_ONLY);
             }
             self.cover_terminals()?;
-            if self.devices.is_some() {
-                open_terminals();
+        } else if self.devices.is_some() {
+            self.restrict_all(0)?;
+            for settings in [c"/proc", c"/sys"] {
+                bind(settings)?;
+                ignoring_absence(change(settings, RECURSIVE, READ_ONLY, 0))?;
             }
+        }
+        if self.devices.is_some() {
+            open_terminals();
         }
         for path in &self.read_only {
             bind(path)?;
@@ -106,6 +105,22 @@ impl Mounts {
             make_writable(path)?;
         }
         self.hide()
+    }
+
+    /// Gives all mounts these attributes, and leaves a root only the usual devices.
+    fn restrict_all(&self, attributes: u64) -> Result<(), i32> {
+        for path in self.devices.iter().flatten() {
+            bind(path)?;
+        }
+        let no_devices = if self.devices.is_some() { NO_DEVICES } else { 0 };
+        match attributes | no_devices {
+            0 => {}
+            set => change(c"/", RECURSIVE, set, 0)?,
+        }
+        for path in self.devices.iter().flatten() {
+            ignoring_absence(change(path, RECURSIVE, 0, NO_DEVICES))?;
+        }
+        Ok(())
     }
 
     /// Leaves only the terminal of the task. A task without one gets a directory of its own for those that it makes.

@@ -109,6 +109,7 @@ impl Filter {
         for (call, errno) in REFUSED {
             on(call, &[done(refuse(errno))]);
         }
+        on(libc::SYS_prlimit64, &limits_of_others());
         if sockets != Sockets::All {
             on(libc::SYS_socket, &local_sockets(sockets));
             on(libc::SYS_connect, &[done(ASK)]);
@@ -154,10 +155,15 @@ fn local_sockets(sockets: Sockets) -> Vec<libc::sock_filter> {
     if sockets == Sockets::Asking {
         then.extend([
             jump(IF_EQUAL, libc::AF_INET as u32, 1, 0),
-            jump(IF_EQUAL, libc::AF_INET6 as u32, 0, 4),
+            jump(IF_EQUAL, libc::AF_INET6 as u32, 0, 8),
             load(1),
             statement(MASK, TYPE_MASK),
-            jump(IF_EQUAL, libc::SOCK_STREAM as u32, 0, 6),
+            jump(IF_EQUAL, libc::SOCK_STREAM as u32, 0, 10),
+            // Other protocols connect without `connect`.
+            load(2),
+            jump(IF_EQUAL, 0, 2, 0),
+            jump(IF_EQUAL, libc::IPPROTO_TCP as u32, 1, 0),
+            jump(IF_EQUAL, libc::IPPROTO_MPTCP as u32, 0, 6),
             done(ALLOW),
         ]);
     }
@@ -171,6 +177,21 @@ fn local_sockets(sockets: Sockets) -> Vec<libc::sock_filter> {
         done(refuse(libc::EACCES)),
     ]);
     then
+}
+
+/// What follows a change of limits: those of another process, named by its id, could end it. `setrlimit` and the like name none.
+fn limits_of_others() -> [libc::sock_filter; 8] {
+    [
+        load(0),
+        jump(IF_EQUAL, 0, 4, 0),
+        // Without new limits the call only reads.
+        load(2),
+        jump(IF_EQUAL, 0, 0, 3),
+        load_upper(2),
+        jump(IF_EQUAL, 0, 0, 1),
+        done(ALLOW),
+        done(refuse(libc::EPERM)),
+    ]
 }
 
 fn refuse_set_id(argument: u32) -> [libc::sock_filter; 4] {
@@ -192,6 +213,11 @@ const fn load_number() -> libc::sock_filter {
 /// Loads the lower half of an argument, on a machine that stores it first.
 const fn load(argument: u32) -> libc::sock_filter {
     statement(LOAD, offset_of!(libc::seccomp_data, args) as u32 + argument * 8)
+}
+
+/// Loads the upper half of an argument.
+const fn load_upper(argument: u32) -> libc::sock_filter {
+    statement(LOAD, offset_of!(libc::seccomp_data, args) as u32 + argument * 8 + 4)
 }
 
 const fn done(action: u32) -> libc::sock_filter {
