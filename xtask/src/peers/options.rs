@@ -6,7 +6,7 @@ use crate::error::Failure;
 
 const USAGE: &str = "usage: cargo xtask peers [OPTIONS]
 
-  --peers A,B    only these of bare, mw, tsp, nq, pueue, node, python (default: all that are installed)
+  --peers A,B    only these of bare, mw, tsp, nq, pueue, pm2, node, python (default: all that are installed)
   --axes A,B     only these of start, wait, kill, many, output, memory, store (default: all)
   --quick        few samples and small stores, to see that it runs
   --huge         also stores of 100,000 finished tasks

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::spawner::{Language, Spawner};
-use super::{bare, mw, nq, pueue, tsp};
+use super::{bare, mw, nq, pm2, pueue, tsp};
 use crate::peers::outcome::Outcome;
 use crate::peers::peer::Peer;
 use crate::peers::tools::Tools;
@@ -17,6 +17,7 @@ pub(in crate::peers) enum Kind {
     Tsp(PathBuf),
     Nq(PathBuf),
     Pueue(PathBuf),
+    Pm2(PathBuf),
     Spawner(Language, PathBuf),
 }
 
@@ -29,6 +30,7 @@ impl Kind {
             on_path(&["tsp", "task-spooler"]).map(Self::Tsp),
             on_path(&["nq"]).map(Self::Nq),
             on_path(&["pueue"]).map(Self::Pueue),
+            on_path(&["pm2"]).map(Self::Pm2),
             on_path(&["node"]).map(|program| Self::Spawner(Language::Node, program)),
             on_path(&["python3"]).map(|program| Self::Spawner(Language::Python, program)),
         ];
@@ -44,6 +46,7 @@ impl Kind {
             Self::Tsp(_) => "tsp",
             Self::Nq(_) => "nq",
             Self::Pueue(_) => "pueue",
+            Self::Pm2(_) => "pm2",
             Self::Spawner(language, _) => language.name(),
         }
     }
@@ -56,6 +59,7 @@ impl Kind {
             Self::Tsp(program) => Box::new(tsp::Tsp::open(program, root, tools)?),
             Self::Nq(program) => Box::new(nq::Nq::open(program, root, tools)?),
             Self::Pueue(program) => Box::new(pueue::Pueue::open(program, root, tools)?),
+            Self::Pm2(program) => Box::new(pm2::Pm2::open(program, root, tools)?),
             Self::Spawner(language, program) => Box::new(Spawner::open(*language, program, root, tools)?),
         })
     }
@@ -66,7 +70,9 @@ impl Kind {
             Self::Bare | Self::Nq(_) => return None,
             Self::Mw => (tools.mw.join("mw"), "--version"),
             Self::Tsp(program) => (program.clone(), "-V"),
-            Self::Pueue(program) | Self::Spawner(_, program) => (program.clone(), "--version"),
+            Self::Pueue(program) | Self::Pm2(program) | Self::Spawner(_, program) => {
+                (program.clone(), "--version")
+            }
         };
         let output = Command::new(program).arg(flag).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -5,6 +5,7 @@ mod kind;
 mod mw;
 mod mw_seed;
 mod nq;
+mod pm2;
 mod pueue;
 mod spawner;
 mod tsp;
