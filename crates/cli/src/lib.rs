@@ -28,6 +28,7 @@ mod otel;
 mod panics;
 mod programs;
 mod render;
+mod services;
 mod systemd;
 mod templates;
 

@@ -279,18 +279,6 @@ impl TaskArguments {
         Ok(runtime.starts().start(&request)?)
     }
 
-    /// Refuses what could not be started now. Names of other tasks are looked up when the task starts.
-    pub(crate) fn check(
-        self,
-        context: &Context,
-        runtime: &Runtime,
-        schedule: Schedule,
-    ) -> Result<(), CommandError> {
-        let mut request = self.request(&context.config, &context.owner(), Vec::new())?;
-        request.schedule = schedule;
-        Ok(runtime.starts().check(&request)?)
-    }
-
     fn dependencies(&self, context: &Context, runtime: &Runtime) -> Result<Vec<Dependency>, CommandError> {
         let lists = [
             (&self.after, EndWanted::Completed),

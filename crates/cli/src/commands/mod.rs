@@ -15,6 +15,7 @@ mod completions;
 mod config;
 mod deny;
 mod doctor;
+mod down;
 mod fail_points;
 mod hook;
 mod input;
@@ -43,6 +44,7 @@ mod template;
 mod tools;
 mod top;
 mod traces;
+mod up;
 mod wait;
 mod watch;
 
@@ -172,6 +174,8 @@ commands! {
     Attach "attach" attach::Arguments, engine, Nothing, "Connect the terminal to a task";
     Restart "restart" restart::Arguments, engine, Settings, "Run a task again";
     Template "template" template::Arguments, engine, Settings, "Save starts under a name, and start them again";
+    Up "up" up::Arguments, engine, Settings, "Start the services that the project declares, in the order of their dependencies";
+    Down "down" down::Arguments, engine, Nothing, "End the services that the project declares, dependents first";
     Queue "queue" queue::Arguments, engine, Settings, "Show what waits, in order, and change the order";
     Clear "clear" clear::Arguments, engine, Nothing, "Remove finished tasks and their files";
     Chat "chat" chat::Arguments, surfaces, Settings, "Chat with an agent while its tasks run in the background", arg(without_json());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::engine::model::DEFAULT_SESSION;
-use meanwhile::engine::{Clock, DirectStart, Directories, Started, SystemClock};
+use meanwhile::engine::{Clock, DirectStart, Directories, Started, SystemClock, TaskRequest};
 use mw_tools::task_calls::TaskCall;
 
 use crate::arguments::quick::{CommonForm, QuickArguments, Words};
@@ -74,8 +74,14 @@ impl Arguments {
 
     /// Refuses what could not be started now.
     pub(crate) fn check(self, context: &Context) -> Result<(), CommandError> {
+        Ok(context.runtime()?.starts().check(&self.request(context)?)?)
+    }
+
+    /// Returns the request that it stands for. Names of other tasks are looked up when the task starts.
+    pub(crate) fn request(self, context: &Context) -> Result<TaskRequest, CommandError> {
         let schedule = self.schedule.schedule(SystemClock.now())?;
-        self.task.check(context, &context.runtime()?, schedule)
+        let request = self.task.request(&context.config, &context.owner(), Vec::new())?;
+        Ok(TaskRequest { schedule, ..request })
     }
 
     pub(crate) fn run(self, context: &Context) -> CommandResult {

@@ -24,6 +24,8 @@ const RULES: &str = "rules";
 const AGENTS: &str = "agents.";
 /// A table of a back-end, which is not a setting.
 const BACKENDS: &str = "backends.";
+/// A table of a service, which is declared elsewhere.
+const SERVICES: &str = "services.";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 impl Config {
@@ -189,7 +191,9 @@ fn read_entry(entry: &FileSetting<'_>, accepts: &Accepts) -> Result<SettingValue
 
 fn unknown(entry: &FileSetting<'_>) -> CommandError {
     let mut error = refused(entry, "no such setting");
-    if let Some((profile, alias)) = profile::knows(&entry.name) {
+    if entry.name.starts_with(SERVICES) {
+        error.hint = "services are declared in meanwhile.toml, without a dot, for mw up".to_owned();
+    } else if let Some((profile, alias)) = profile::knows(&entry.name) {
         let name = profile.name();
         error.hint = format!(
             "this is the name of {} in the profile {name}; use it in the user file with that profile",

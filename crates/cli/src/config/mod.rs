@@ -32,6 +32,7 @@ mod values;
 pub(crate) use default_file::default_file;
 pub(crate) use field::at_capacity;
 pub(crate) use load::Config;
+pub(crate) use places::project_text;
 pub(crate) use rules::by_session_policy;
 pub(crate) use settings::{THEMES, settings};
 pub(crate) use source::shown;

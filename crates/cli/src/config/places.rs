@@ -61,6 +61,14 @@ pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<Setti
     Ok(None)
 }
 
+/// Returns the text of a file that belongs to a project, if it exists and may be used.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn project_text(path: &Path) -> Result<Option<String>, CommandError> {
+    Ok(open_project_file(path)?.map(|file| file.text))
+}
+
 /// Reads a project file, if it exists and may be used.
 fn open_project_file(path: &Path) -> Result<Option<SettingsFile>, CommandError> {
     // Nonblocking, because a named pipe would wait for a writer.

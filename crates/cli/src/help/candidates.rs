@@ -14,6 +14,7 @@ use mw_desk::rows::state_words;
 
 use super::other_names;
 use crate::config::Config;
+use crate::services::Project;
 use crate::templates::Templates;
 
 /// The variable by which the script of a shell asks for candidates.
@@ -70,6 +71,7 @@ fn offering(command: &str, arg: Arg) -> Arg {
         (_, "batch") => arg.add(ArgValueCandidates::new(|| distinct(|task| task.batch_id.clone()))),
         (_, "session") => arg.add(ArgValueCandidates::new(|| distinct(|task| Some(task.session.clone())))),
         ("template", "template") => arg.add(ArgValueCandidates::new(templates)),
+        ("up" | "down", "services") => arg.add(ArgValueCandidates::new(services)),
         ("list", "status") => arg.add(ArgValueCandidates::new(statuses)),
         _ => arg,
     }
@@ -114,6 +116,11 @@ fn distinct(of: impl Fn(&Task) -> Option<String>) -> Vec<CompletionCandidate> {
 fn templates() -> Vec<CompletionCandidate> {
     let names = Config::load_tolerantly().and_then(|config| Templates::of(&config)?.names());
     names.unwrap_or_default().into_iter().map(CompletionCandidate::new).collect()
+}
+
+fn services() -> Vec<CompletionCandidate> {
+    let project = Project::find(None);
+    project.map_or_else(|_| Vec::new(), |project| project.names().map(CompletionCandidate::new).collect())
 }
 
 fn statuses() -> Vec<CompletionCandidate> {

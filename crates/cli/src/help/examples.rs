@@ -17,6 +17,8 @@ pub(crate) fn examples(command: &str) -> &'static str {
         "attach" => ATTACH,
         "restart" => RESTART,
         "template" => TEMPLATE,
+        "up" => UP,
+        "down" => DOWN,
         "queue" => QUEUE,
         "clear" => CLEAR,
         "chat" => CHAT,
@@ -124,6 +126,16 @@ Examples:
   mw template run nightly
   mw template run nightly --at 22:00      with another option of mw start
   mw template list";
+const UP: &str = "\
+Examples:
+  mw up                                   all services of meanwhile.toml or Procfile
+  mw up web                               one, and what it depends on
+  mw up --recreate                        also replace what is declared otherwise now
+  mw up --file Procfile.dev --timeout 5m";
+const DOWN: &str = "\
+Examples:
+  mw down
+  mw down web";
 const QUEUE: &str = "\
 Examples:
   mw queue                                what waits, in order, and why

@@ -10,7 +10,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Tasks",
         &[
             "start", "run", "list", "status", "output", "tail", "wait", "kill", "signal", "pause", "resume",
-            "input", "attach", "restart", "template", "queue", "clear", "top", "serve", "watch",
+            "input", "attach", "restart", "template", "up", "down", "queue", "clear", "top", "serve",
+            "watch",
         ],
     ),
     ("Sessions", &["session", "notices"]),

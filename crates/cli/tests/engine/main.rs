@@ -77,6 +77,7 @@ mod run_input;
 mod run_queue;
 mod run_terminal;
 mod schedule;
+mod services;
 mod session_ends;
 mod sessions;
 mod settings;
