@@ -24,6 +24,7 @@ mod list;
 mod mcp;
 mod notices;
 mod output;
+mod output_of_several;
 mod pause;
 mod policy;
 mod queue;

@@ -10,6 +10,7 @@ use meanwhile::engine::{GrepRequest, ReadFrom, ReadReply, ReadRequest, Runtime, 
 use mw_tools::task_calls::TaskCall;
 use serde_json::json;
 
+use super::output_of_several::Source;
 use crate::arguments::values::{one_of, parse_number};
 use crate::context::{Context, Latest};
 use crate::error::{CommandError, CommandResult};
@@ -30,8 +31,11 @@ static STREAMS: [(&str, StreamChoice); 3] =
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The task [default: the latest of this directory]
-    id: Option<String>,
+    /// The tasks [default: the latest of this directory]; the lines of several begin with their names
+    id: Vec<String>,
+    /// Without a task, show the services of the project, if any was started; `mw logs` has this option
+    #[arg(long)]
+    services: bool,
     /// Show the last lines of every task of this batch
     #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
     batch: Option<String>,
@@ -86,7 +90,8 @@ impl Arguments {
     /// Returns the same as a call of a tool; `None` if an option has no counterpart there.
     pub(crate) fn as_call(&self) -> Option<TaskCall> {
         let Self {
-            id: Some(id),
+            id: ids,
+            services: _,
             batch: None,
             tail,
             offset,
@@ -105,6 +110,7 @@ impl Arguments {
         else {
             return None;
         };
+        let [id] = &ids[..] else { return None };
         let stream = STREAMS.iter().find(|(_, choice)| choice == stream)?.0;
         let lines = tail.or((offset.is_none() && grep.is_none()).then_some(u64::from(u32::MAX)));
         Some(TaskCall::new(
@@ -114,11 +120,15 @@ impl Arguments {
     }
 
     pub(crate) fn run(mut self, context: &Context) -> CommandResult {
-        let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
+        let runtime = self.open(context)?;
         if let Some(batch) = &self.batch {
             return self.show_batch(context, &runtime, batch);
         }
-        self.id = Some(context.given_or_latest(&runtime, self.id, Latest::Any)?);
+        let sources = self.several(context, &runtime)?;
+        if !sources.is_empty() {
+            return self.show_several(context, &runtime, &sources);
+        }
+        self.id = vec![context.given_or_latest(&runtime, self.id.into_iter().next(), Latest::Any)?];
         if let Some(pattern) = &self.grep {
             return self.grep(context, &runtime, pattern);
         }
@@ -126,15 +136,13 @@ impl Arguments {
             return screen::show(context, &runtime, self.id(), self.run);
         }
         if self.follow {
-            return self.follow(context, &runtime);
+            let show = &mut |reply: &ReadReply| match context.json {
+                true => Ok(render::json(&self.json(reply))?),
+                false => Ok(self.print_text(reply)?),
+            };
+            return self.follow(context, &runtime, self.id(), show).map(|()| 0);
         }
-        let mut reply = self.read(context, &runtime, self.id(), &self.request())?;
-        if reply.end == 0
-            && let Some(last) = self.last_run(&runtime.tasks().task(self.id(), &context.scope())?)
-        {
-            self.run = Some(last);
-            reply = self.read(context, &runtime, self.id(), &self.request())?;
-        }
+        let reply = self.read_last(context, &runtime, self.id())?;
         if context.json {
             render::json(&self.json(&reply))?;
         } else {
@@ -146,6 +154,50 @@ impl Arguments {
         Ok(0)
     }
 
+    pub(super) fn open(&self, context: &Context) -> Result<Runtime, CommandError> {
+        if self.raw { context.open_runtime() } else { context.runtime() }
+    }
+
+    /// Returns the tasks to show, if they are several or services.
+    fn several(&self, context: &Context, runtime: &Runtime) -> Result<Vec<Source>, CommandError> {
+        let is_for_one =
+            self.offset.is_some() || self.new || self.grep.is_some() || self.screen || self.run.is_some();
+        match &self.id[..] {
+            [] if self.services && !is_for_one => Source::services(context, runtime),
+            [] | [_] => Ok(Vec::new()),
+            [_, _, ..] if is_for_one => {
+                let message = "--offset, --new, --grep, --screen and --run are for one task";
+                Err(CommandError::usage(message, "name one task"))
+            }
+            handles => Source::named(context, runtime, handles),
+        }
+    }
+
+    pub(super) const fn is_followed(&self) -> bool {
+        self.follow
+    }
+
+    /// Returns how many last lines are wanted.
+    pub(super) const fn lines(&self) -> Option<u64> {
+        self.tail
+    }
+
+    /// Reads the chosen part of the output, of the last run that has any.
+    pub(super) fn read_last(
+        &self,
+        context: &Context,
+        runtime: &Runtime,
+        id: &str,
+    ) -> Result<ReadReply, CommandError> {
+        let reply = self.read(context, runtime, id, &self.request())?;
+        if reply.end > 0 {
+            return Ok(reply);
+        }
+        let last = self.last_run(&runtime.tasks().task(id, &context.scope())?);
+        let request = ReadRequest { run: last, ..self.request() };
+        last.map_or(Ok(reply), |_| Ok(self.read(context, runtime, id, &request)?))
+    }
+
     /// Returns the last run of a task that waits for its next one, or was ended while it did.
     fn last_run(&self, task: &Task) -> Option<u32> {
         let is_between = task.runs > 1 && task.may_run_again() && task.started_at.is_none();
@@ -153,7 +205,7 @@ impl Arguments {
     }
 
     fn id(&self) -> &str {
-        self.id.as_deref().unwrap_or_default()
+        self.id.first().map(String::as_str).unwrap_or_default()
     }
 
     /// Shows the last lines of each task, or its share of the bytes that a glance may take.
@@ -218,7 +270,7 @@ impl Arguments {
         if self.raw { reply.text() } else { clean_text(&reply.text()) }
     }
 
-    fn json(&self, reply: &ReadReply) -> serde_json::Value {
+    pub(super) fn json(&self, reply: &ReadReply) -> serde_json::Value {
         json!({
             "text": self.text(reply),
             "offset": reply.offset,
@@ -227,6 +279,11 @@ impl Arguments {
             "truncated": reply.truncated,
             "dropped_bytes": reply.dropped_bytes,
         })
+    }
+
+    /// Returns the text as it is printed: with colours if it is for a terminal.
+    pub(super) fn shown_text(&self, reply: &ReadReply) -> String {
+        if std::io::stdout().is_terminal() { reply.text() } else { self.text(reply) }
     }
 
     fn print_text(&self, reply: &ReadReply) -> std::io::Result<()> {
@@ -315,8 +372,15 @@ impl Arguments {
         Ok(0)
     }
 
-    fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let id = runtime.lookup().resolve(self.id(), &context.scope())?;
+    /// Shows output until the task ends.
+    pub(super) fn follow(
+        &self,
+        context: &Context,
+        runtime: &Runtime,
+        handle: &str,
+        show: &mut dyn FnMut(&ReadReply) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let id = runtime.lookup().resolve(handle, &context.scope())?;
         let mut request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
         let task = runtime.tasks().task(id.as_str(), &context.scope())?;
         // A task that runs again is followed from run to run.
@@ -326,13 +390,13 @@ impl Arguments {
             request.run = run.or(self.run);
             let reply = self.read(context, runtime, id.as_str(), &request)?;
             if !reply.pieces.is_empty() || reply.eof {
-                if context.json { render::json(&self.json(&reply))? } else { self.print_text(&reply)? }
+                show(&reply)?;
             }
             if reply.eof {
                 let runs = runtime.tasks().task(id.as_str(), &context.scope())?.runs;
                 run = run.map(|run| run + 1).filter(|next| *next <= runs);
                 if run.is_none() {
-                    return Ok(0);
+                    return Ok(());
                 }
                 if !matches!(request.from, ReadFrom::Cursor(_)) {
                     request.from = ReadFrom::Offset(0);

@@ -80,7 +80,9 @@ Examples:
   mw output web -n 100                    its last 100 lines
   mw output web -f                        follow it until it ends
   mw output web --grep 'error|warning' --context 2
-  mw output build --stream stderr --run 1";
+  mw output build --stream stderr --run 1
+  mw output web db -f                     follow both; lines begin with the names
+  mw logs -f                              follow all services of the project";
 const TAIL: &str = "\
 Examples:
   mw tail                                 the latest task of this directory

@@ -78,6 +78,7 @@ mod run_queue;
 mod run_terminal;
 mod schedule;
 mod services;
+mod services_logs;
 mod session_ends;
 mod sessions;
 mod settings;
