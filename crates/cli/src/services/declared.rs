@@ -1,13 +1,13 @@
 //! The services of a `meanwhile.toml`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::env_file;
 use super::service::{Service, ServiceCommand};
+use crate::config::project_text;
 
 /// What the file contains.
 #[derive(Deserialize)]
@@ -82,8 +82,8 @@ fn service(name: &str, entry: Entry, directory: &Path) -> Result<Service, String
         None => Vec::new(),
         Some(path) => {
             let shown = path.display();
-            let text = fs::read_to_string(&path)
-                .map_err(|error| format!("cannot read its env-file {shown}: {error}"))?;
+            let text = project_text(&path).map_err(|error| error.message)?;
+            let text = text.ok_or_else(|| format!("its env-file {shown} does not exist"))?;
             env_file::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))?
         }
     };

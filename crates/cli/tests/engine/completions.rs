@@ -42,6 +42,9 @@ fn bash_completes_names_of_tasks() {
     assert_eq!(offered("mw template run d"), ["dawn"]);
     assert_eq!(offered("mw template save d"), [""]);
     assert_eq!(offered("mw template sh"), ["show"]);
+    std::fs::write(home.work().join("Procfile"), "deploy: true\nweb: true\n").unwrap();
+    assert_eq!(offered("mw up d"), ["deploy"]);
+    assert_eq!(offered("mw down w"), ["web"]);
     assert_eq!(offered("mw sta"), ["start", "status"]);
     assert_eq!(offered("mw list --status tim"), ["timed_out"]);
     for (line, option) in [

@@ -117,16 +117,16 @@ fn a_second_up_starts_nothing() {
 }
 
 #[test]
-fn two_at_once_start_each_service_once() {
+fn several_at_once_start_each_service_once() {
     let home = home();
     declare_two(&home, RUNS);
-    let both = [(); 2].map(|()| home.command(["up", "--json"]).spawn());
-    let [one, other] = both.map(|running| services(&running.wait().exits(0).json()));
+    let all = [(); 6].map(|()| home.command(["up", "--json"]).spawn());
+    let found = all.map(|running| services(&running.wait().exits(0).json()));
     for name in ["db", "web"] {
-        let mut results = [&one, &other].map(|found| found[name]["result"].as_str().unwrap());
+        let mut results: Vec<_> = found.iter().map(|one| one[name]["result"].as_str().unwrap()).collect();
         results.sort_unstable();
-        assert_eq!(results, ["running", "started"], "{one} {other}");
-        assert_eq!(one[name]["id"], other[name]["id"]);
+        assert_eq!(results, ["running", "running", "running", "running", "running", "started"], "{found:?}");
+        assert!(found.iter().all(|one| one[name]["id"] == found[0][name]["id"]), "{found:?}");
     }
     assert_eq!(home.list().len(), 2);
 }

@@ -6,12 +6,14 @@ use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
 
-/// Declares and starts `db` and `web`; both go on when the gate is open.
+/// Declares and starts `db` and `web`; each goes on when its gate is open.
 fn started() -> Home {
     let home = home();
     let service = |name: &str, more: &str| {
-        let script =
-            format!("echo {name} 1; printf {name}; {}; echo ' 2'; exec sleep 600", children::gate("go"));
+        let script = format!(
+            "echo {name} 1; printf {name}; {}; echo ' 2'; exec sleep 600",
+            children::gate(&format!("go-{name}"))
+        );
         format!("[services.{name}]\ncommand = \"{script}\"\nready = {{ when = '1' }}\n{more}")
     };
     let all = [service("db", ""), service("web", "depends-on = ['db']\n")].concat();
@@ -25,7 +27,7 @@ fn started() -> Home {
 #[test]
 fn the_lines_of_all_services_begin_with_their_names() {
     let home = started();
-    home.open("go");
+    ["go-db", "go-web"].iter().for_each(|gate| home.open(gate));
     for name in ["db", "web"] {
         home.until_logged(home.status(name)["id"].as_str().unwrap(), "2\n");
     }
@@ -52,7 +54,7 @@ fn all_services_are_followed_until_they_end() {
         });
     };
     until(2);
-    home.open("go");
+    ["go-db", "go-web"].iter().for_each(|gate| home.open(gate));
     until(4);
     let _ = home.mw(["down"]).exits(0);
     let text = running.wait().exits(0).text();
@@ -64,9 +66,10 @@ fn all_services_are_followed_until_they_end() {
 #[test]
 fn following_ends_when_nobody_reads_any_more() {
     let home = started();
+    // The other one stays silent.
     let piped = format!("{} logs -f | head -n 1", env!("CARGO_BIN_EXE_mw"));
     let running = home.program("sh").arg("-c").arg(piped).spawn();
     wait_until(SOON, "the first line", || running.printed().contains(" | ").then_some(()));
-    home.open("go");
+    home.open("go-db");
     let _ = running.wait().exits(0);
 }
