@@ -65,7 +65,9 @@ impl Project {
         let refused = |(line, why): (Option<usize>, String)| {
             let line = line.map_or_else(String::new, |line| format!(":{line}"));
             let place = shown(&file.to_string_lossy());
-            let hint = "correct the file; nothing was changed. mw kill --batch FILE ends what runs of it";
+            let hint = format!(
+                "correct the file; nothing was changed. mw kill --batch {place} ends what runs of it"
+            );
             CommandError::usage(format!("{place}{line}: {}", why.replace('\n', " ")), hint)
         };
         let services =

@@ -51,7 +51,7 @@ impl Found {
         match &self.changes[..] {
             [] => begun,
             changes => format!(
-                "{begun} with another {} than declared; mw up --recreate replaces it",
+                "{begun}, but with another {} than declared; mw up --recreate replaces it",
                 changes.join(", ")
             ),
         }
