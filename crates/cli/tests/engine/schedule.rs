@@ -218,15 +218,16 @@ fn a_waiting_restart_says_when_it_comes_and_shows_the_last_output() {
     let home = home();
     let id =
         home.start_with(&["--name", "web", "--restart", "always", "--retries", "7"], "echo broken; exit 1");
-    let words = wait_until(SOON, "it waits for its second retry", || {
+    // The fourth pause is long enough to look at it, also on a busy machine.
+    let words = wait_until(SOON, "it waits for its fourth retry", || {
         let list = home.mw(["list"]).ok();
-        list.contains("(retry 2 of 7)").then_some(list)
+        list.contains("(retry 4 of 7)").then_some(list)
     });
     assert!(words.contains("restarting in "), "{words}");
     assert_eq!(home.mw(["output", &id]).ok(), "broken\n");
     let status = home.mw(["status", &id]).ok();
     assert!(status.contains("restart    after every end, after at most 7 failures in a row"), "{status}");
-    assert!(status.contains("last run   run 2: exited 1 at "), "{status}");
+    assert!(status.contains("last run   run 4: exited 1 at "), "{status}");
 }
 
 #[test]
