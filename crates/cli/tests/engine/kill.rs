@@ -68,6 +68,18 @@ fn kill_ends_orphaned_children() {
 }
 
 #[test]
+fn kill_ends_orphaned_children_that_name_no_other_task() {
+    for name in ["", "..", ".", "bash-aaaaaaaa"] {
+        let home = home();
+        let orphan = children::leave_double_fork("kid");
+        let id = home.start(&format!("(export MEANWHILE_TASK_ID={name}; {orphan})\nexec sleep 600"));
+        let kid = home.pid_in("kid");
+        let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+        assert!(!alive(kid), "{name:?}: {receipt}");
+    }
+}
+
+#[test]
 fn a_child_that_ignores_sigterm_is_killed_after_the_grace_period() {
     let home = home();
     let id = home.start(children::STUBBORN);

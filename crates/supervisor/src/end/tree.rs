@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mw_model::wire::Survivor;
-use mw_model::{Process, TASK_VARIABLE};
+use mw_model::{Process, TASK_VARIABLE, TaskId};
 
 use crate::sys;
 use crate::sys::{Found, ProcessHandle, Use};
@@ -73,8 +73,9 @@ impl Tree {
             *pid != self.leader
                 && sys::entry_of(*pid, TASK_VARIABLE)
                     .filter(|entry| *entry != self.entry)
-                    .and_then(|entry| Some(Path::new("..").join(entry.split_once('=')?.1)))
-                    .is_some_and(|directory| directory.is_dir())
+                    // A value that is no id, such as an empty one, is not the mark of a task.
+                    .and_then(|entry| entry.split_once('=')?.1.parse::<TaskId>().ok())
+                    .is_some_and(|task| Path::new("..").join(task.as_str()).is_dir())
         };
         sys::children_of(std::process::id()).unwrap_or_default().into_iter().filter(is_other).collect()
     }
