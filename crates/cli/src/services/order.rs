@@ -18,14 +18,14 @@ pub(super) fn in_order(services: Vec<Service>) -> Result<Vec<Service>, String> {
     while !left.is_empty() {
         let is_sorted = |name: &String| sorted.iter().any(|other| other.name == *name);
         let next = left.iter().position(|service| service.depends_on.iter().all(is_sorted));
-        let Some(next) = next else { return Err(circle(&left)) };
+        let Some(next) = next else { return Err(cycle(&left)) };
         sorted.push(left.remove(next));
     }
     Ok(sorted)
 }
 
-/// Describes the circle among services each of which depends on another one.
-fn circle(services: &[Service]) -> String {
+/// Describes the cycle among services each of which depends on another one.
+fn cycle(services: &[Service]) -> String {
     let named = |name: &str| services.iter().find(|service| service.name == name);
     let mut path: Vec<&str> = services.first().map(|service| service.name.as_str()).into_iter().collect();
     while let Some(service) = path.last().and_then(|last| named(last)) {
@@ -94,15 +94,15 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_unknown_names_are_refused() {
+    fn cycles_and_unknown_names_are_refused() {
         let refused = |services| in_order(services).unwrap_err();
-        let circle = refused(vec![
+        let cycle = refused(vec![
             service("x", &["a"]),
             service("a", &["b"]),
             service("b", &["a"]),
             service("c", &[]),
         ]);
-        assert_eq!(circle, "services depend on each other: a needs b needs a");
+        assert_eq!(cycle, "services depend on each other: a needs b needs a");
         assert!(refused(vec![service("a", &["a"])]).ends_with("a needs a"));
         assert!(refused(vec![service("a", &["z"])]).contains("\"z\""));
     }
